@@ -91,6 +91,20 @@ describe('workflows and approvals in the console', function () {
     const isHeld = `[...document.querySelectorAll('button')].find(
       ({ textContent }) => textContent === 'Publish').disabled`;
     expect(await page.evaluate(isHeld)).to.equal(true);
+    // spec/beyond.md R405: a browser takes the last of the two, and the server is asked about both.
+    await visit.open('/console/workflows/new', 'Define a workflow');
+    await visit.told('No fault: it can be published.');
+    const twice = JSON.stringify(asking, null, 2).replace(
+      '"title": "Raises a limit"',
+      '"title": "One",\n    "title": "Two"',
+    );
+    await type(twice);
+    const second = twice.split('\n').findIndex((text) => text.includes('Two')) + 1;
+    await visit.told(`Line ${second}, column 5`);
+    await visit.told("'title' is there twice: which of the two is meant?");
+    expect(await page.evaluate(isHeld)).to.equal(true);
+    // What was refused is the answer that was asked for.
+    visit.complaints.splice(0);
   });
 
   // spec/beyond.md R374, R375

@@ -80,6 +80,33 @@ describe('an assistant and workflows', () => {
     ]);
   });
 
+  // spec/beyond.md R405
+  it('publishes no definition that has a member twice', async () => {
+    const given = { body: { definition: definitionOf('MEMBERS') } };
+    const sent = JSON.stringify(calling('createWorkflow', given));
+    const twice = sent.replace('"text":"MEMBERS"', '"n/1":1,"n":{"n/1":2},"n/1":3');
+    const refusedOf = async (text: string): Promise<Body> => {
+      const answer = await sendMcp(instance.url, tenant.token, text, { query });
+      expect(answer.status, answer.text).to.equal(200);
+      const { result } = [JSON.parse(answer.text)].flat().find(({ id }: Body) => id === 1);
+      expect(result.isError).to.equal(true);
+      return JSON.parse(result.content[0].text as string).error;
+    };
+    const pointer = '/do/0/greet/set/n~11';
+    const message = "'n/1' is there twice: which of the two is meant?";
+    for (const text of [
+      twice,
+      `[${JSON.stringify({ ...calling('listWorkflows', {}), id: 0 })},${twice}]`,
+    ]) {
+      const error = await refusedOf(text);
+      expect(error.message).to.equal(`'definition${pointer}': ${message}`);
+      expect(error.details.faults).to.deep.equal([{ pointer, message }]);
+    }
+    const body = JSON.stringify(given.body);
+    const error = await refusedOf(sent.replace(`"body":${body}`, `"body":${body},"body":${body}`));
+    expect(error.details.faults[0].pointer).to.equal('/params/arguments/body');
+  });
+
   it('changes and executes nothing that it may only read', async () => {
     const token = await tokenOf('mcp:read');
     for (const [name, given] of [

@@ -40,6 +40,8 @@ export interface ToolCaller {
   readonly ids: RequestIds;
   /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
+  /** Why no definition is taken from this request. */
+  readonly refused: Problem | undefined;
 }
 
 /** The result of a call in MCP (2025-11-25, "Tool Result"). */
@@ -125,13 +127,14 @@ const nobody = { address: '', host: '', cookie: () => undefined };
 async function perform(
   { resource, key, operation }: Tool,
   asked: ToolArguments,
-  { identity }: ToolCaller,
+  { identity, refused }: ToolCaller,
   scope: Scope,
   platform: Platform,
 ): Promise<string> {
   const given = { ...toolDefaults[operation.id], ...asked };
   await limitCall(operation, platform, identity.tenantId, given['body'], 'clients');
   checkAccess(operation, identity);
+  if (operation.writtenPart !== undefined && refused) throw refused;
   const tokensMax = tokensMaxOf(given);
   const input = readArguments(operation, given);
   checkAdminFields(operation, identity, input.body);

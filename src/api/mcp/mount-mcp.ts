@@ -1,14 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { allowsScope } from '../../kernel/oauth-scope.js';
-import { problem } from '../../kernel/problem.js';
+import { problem, type Problem } from '../../kernel/problem.js';
 import type { Identity } from '../../access/identity.js';
 import type { Platform } from '../../process/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import { isReadOnly } from '../../schemas/http/operation.js';
 import type { Lane } from '../../access/tenant-shares.js';
 import { readBodyText, valuesMax } from '../server/body.js';
-import { parseJsonInPortions, refuseUnstorableText } from '../server/json.js';
+import { parseJsonInPortions, refuseUnstorableText, repeatedNamesProblem } from '../server/json.js';
 import { identify, type RequestState } from '../mount.js';
 import { mcpMetadataUrl, paths } from '../oauth/metadata.js';
 import { bytesOf, isLargeBody, laneOf, takeTurn } from '../guards/share.js';
@@ -61,10 +61,24 @@ async function checkScopes(
   }
 }
 
-async function parseMessages(text: string): Promise<unknown> {
+/** Messages of a request, and what calls are told that bring a definition which has a member twice. */
+interface Asked {
+  readonly messages: unknown;
+  readonly refused: Problem | undefined;
+}
+
+async function parseMessages(text: string, offered: OfferedTools): Promise<Asked> {
   const messages = await parseJsonInPortions(text, valuesMax);
   refuseUnstorableText(text, messages);
-  return messages;
+  for (const [index, message] of [messages].flat().entries()) {
+    const part = toolCallOf(message, offered)?.tool.operation.writtenPart;
+    if (part === undefined) continue;
+    const at = Array.isArray(messages) ? [index] : [];
+    // The text is looked through once, for all calls in it.
+    const refused = await repeatedNamesProblem(text, part, [...at, 'params', 'arguments', 'body']);
+    return { messages, refused };
+  }
+  return { messages, refused: undefined };
 }
 
 /** Messages that are answered as one light request. */
@@ -90,14 +104,12 @@ async function answerInTurn(ctx: Context, identity: Identity, platform: Platform
   // Without waiting for its client, unless it may take much memory.
   const text = isLargeBody(ctx.req) ? undefined : await readBodyText(ctx);
   const isLight = text !== undefined && text.length <= lightTextMax;
-  const early = isLight ? { messages: await parseMessages(text) } : undefined;
+  const early = isLight ? await parseMessages(text, offered) : undefined;
   const lane = early ? laneOfMessages(early.messages, offered) : 'heavy';
   const leave = await takeTurn(ctx, platform, identity.tenantId, lane);
   try {
-    const messages = early
-      ? early.messages
-      : await parseMessages(text ?? (await readBodyText(ctx)));
-    await answerMessages(ctx, { identity, platform, offered }, messages);
+    const asked = early ?? (await parseMessages(text ?? (await readBodyText(ctx)), offered));
+    await answerMessages(ctx, { identity, platform, offered }, asked);
   } finally {
     leave(bytesOf(ctx));
   }
@@ -112,14 +124,14 @@ interface Connection {
 async function answerMessages(
   ctx: Context,
   { identity, platform, offered }: Connection,
-  messages: unknown,
+  { messages, refused }: Asked,
 ): Promise<void> {
   const { requestId, ids } = ctx.state as RequestState;
   const gone = new AbortController();
   ctx.res.once('close', () => {
     if (!ctx.res.writableFinished) gone.abort();
   });
-  const caller = { identity, requestId, ids, gone: gone.signal };
+  const caller = { identity, requestId, ids, gone: gone.signal, refused };
   await checkScopes(messages, caller, platform, offered);
   const transport = await openTransport();
   const server = await createMcpServer(

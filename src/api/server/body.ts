@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { Problem, problem } from '../../kernel/problem.js';
 import { Portions } from '../../kernel/portions.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { parseJsonInPortions, refuseRepeatedNames, refuseUnstorableText } from './json.js';
+import { parseJsonInPortions, refuseUnstorableText, repeatedNamesProblem } from './json.js';
 
 const mebibyte = 1024 * 1024;
 /** Of a body, unless its operation says otherwise (spec/gateway.md R7). */
@@ -173,6 +173,8 @@ export async function readBody(ctx: Context, operation: Operation): Promise<Json
   const value = await parseJsonInPortions(text, bodyMax > mebibyte ? bulkValuesMax : valuesMax);
   if (operation.family !== 'ingestion') refuseUnstorableText(text, value);
   const { writtenPart } = operation;
-  if (writtenPart !== undefined) await refuseRepeatedNames(text, writtenPart);
+  const refused =
+    writtenPart === undefined ? undefined : await repeatedNamesProblem(text, writtenPart);
+  if (refused) throw refused;
   return { text, value };
 }

@@ -1,6 +1,6 @@
 import { pointerPart } from '../../kernel/expression/shape.js';
 import { inPortions } from '../../kernel/portions.js';
-import { problem } from '../../kernel/problem.js';
+import { problem, type Problem } from '../../kernel/problem.js';
 import { repeatedNames } from '../../kernel/text/repeated-names.js';
 
 export { JsonText, parseJson, stringifyJson } from '../../kernel/text/json.js';
@@ -22,21 +22,29 @@ const repeatedMax = 100;
 /** Characters of a name, and of a pointer, that are shown: a hundred faults may repeat one of a megabyte. */
 const shownMax = { name: 100, pointer: 1_000 };
 
-/** Throws a validation problem that names each member that is there twice, at its place in a part. */
-export async function refuseRepeatedNames(text: string, part: string): Promise<void> {
+/**
+ * A validation problem that names each member that is there twice, at its place in a part of the body,
+ * which may be within a message of its own; undefined: there is none.
+ */
+export async function repeatedNamesProblem(
+  text: string,
+  part: string,
+  around: readonly (string | number)[] = [],
+): Promise<Problem | undefined> {
   const repeated = await inPortions(repeatedNames(text, repeatedMax));
+  const steps = [...around, part];
   const faults = repeated.map(({ path, name }) => ({
     pointer: path
-      .slice(path[0] === part ? 1 : 0)
+      .slice(steps.every((step, index) => path[index] === step) ? steps.length : 0)
       .map((each) => pointerPart(String(each).slice(0, shownMax.pointer)))
       .join('')
       .slice(0, shownMax.pointer),
     message: `'${name.slice(0, shownMax.name)}' is there twice: which of the two is meant?`,
   }));
   const [first] = faults;
-  if (first === undefined) return;
+  if (first === undefined) return undefined;
   const place = part + first.pointer;
-  throw problem.validation(`'${place}': ${first.message}`, { field: part, faults });
+  return problem.validation(`'${place}': ${first.message}`, { field: part, faults });
 }
 
 const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();

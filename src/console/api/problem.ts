@@ -1,13 +1,27 @@
+/** What is wrong with a part of a body, at its place there. */
+interface PlacedFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
 /** What the API answered instead of what was asked for, in the words that it gave. */
 export class ApiProblem extends Error {
   /** 0: nobody answered. */
   readonly status: number;
   readonly requestId: string | null;
+  /** All that is wrong with what was sent, where the answer says it. */
+  readonly faults: readonly PlacedFault[];
 
-  constructor(message: string, status: number, requestId: string | null) {
+  constructor(
+    message: string,
+    status: number,
+    requestId: string | null,
+    faults: readonly PlacedFault[] = [],
+  ) {
     super(message);
     this.status = status;
     this.requestId = requestId;
+    this.faults = faults;
   }
 
   /** Whether the same may be answered in a moment. */
@@ -26,6 +40,13 @@ export function messageOf(body: unknown): string {
   return typeof message === 'string' ? message : 'The server gave no reason.';
 }
 
+/** The faults under the details of an error body. */
+function faultsOf(body: unknown): readonly PlacedFault[] {
+  const inner = isObject(body) && isObject(body['error']) ? body['error'] : {};
+  const faults = isObject(inner['details']) ? inner['details']['faults'] : undefined;
+  return Array.isArray(faults) ? (faults as PlacedFault[]) : [];
+}
+
 interface Answer<T> {
   readonly data?: T;
   readonly error?: unknown;
@@ -38,5 +59,6 @@ export async function read<T>(asking: Promise<Answer<T>>): Promise<T> {
   if (data !== undefined) return data;
   // 204 has no body.
   if (response.status === 204) return undefined as T;
-  throw new ApiProblem(messageOf(error), response.status, response.headers.get('x-request-id'));
+  const requestId = response.headers.get('x-request-id');
+  throw new ApiProblem(messageOf(error), response.status, requestId, faultsOf(error));
 }

@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useId, useRef, type ReactNode, type RefObject } from 'react';
+import { ApiProblem } from '../api/problem.ts';
 import { Fault } from '../shown/loaded.tsx';
 import { placeOf, placeOfPointer, placesOf, type Place } from './json-lines.ts';
-import { validate, type Definition } from './queries.ts';
+import { validate } from './queries.ts';
 
 interface Found {
   readonly place: Place;
   readonly message: string;
 }
 
-/** The definition that a text has; undefined: it is no JSON object. */
-export function definitionOf(text: string): Definition | undefined {
+/** The JSON object that a text is; undefined: it is none. */
+export function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Definition)
+      ? (value as Record<string, unknown>)
       : undefined;
   } catch {
     return undefined;
@@ -37,27 +38,29 @@ function faultOfJson(text: string): Found {
 /** What is wrong with a definition, as the API says while it is typed. */
 export function useFaults(text: string) {
   const checked = useDeferredValue(text);
-  const definition = definitionOf(checked);
+  const isObject = objectOf(checked) !== undefined;
   const query = useQuery({
     queryKey: ['faults of definition', checked],
-    enabled: definition !== undefined,
+    enabled: isObject,
     queryFn: async ({ signal }) => {
       // Typed on meanwhile, it is another question.
       await new Promise((resolve) => setTimeout(resolve, 300));
       signal.throwIfAborted();
-      return validate(definition ?? {}, signal);
+      return validate(checked, signal);
     },
   });
   const places = placesOf(checked);
-  const faults: readonly Found[] =
-    definition === undefined
-      ? [faultOfJson(checked)]
-      : (query.data?.faults ?? []).map(({ pointer, message }) => ({
-          place: placeOfPointer(places, pointer),
-          message,
-        }));
-  const isValid = definition !== undefined && query.data?.valid === true && checked === text;
-  return { faults, isValid, error: query.error };
+  const { data, error } = query;
+  // What has a member twice is refused before it is checked.
+  const refused = error instanceof ApiProblem ? error.faults : [];
+  const faults: readonly Found[] = isObject
+    ? (data?.faults ?? refused).map(({ pointer, message }) => ({
+        place: placeOfPointer(places, pointer),
+        message,
+      }))
+    : [faultOfJson(checked)];
+  const isValid = isObject && data?.valid === true && checked === text;
+  return { faults, isValid, error: refused.length > 0 ? null : error };
 }
 
 /** Puts the cursor where a fault is, and selects its line. */

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { jsonText } from '../shown/json.tsx';
-import { definitionOf, Editor, useFaults } from './editor.tsx';
+import { Editor, useFaults } from './editor.tsx';
 import { define } from './queries.ts';
 
 /** What a first definition may look like. */
@@ -53,7 +53,7 @@ export function NewWorkflowPage(): ReactNode {
         name="Publish"
         isPrimary
         isDisabled={!check.isValid}
-        onDo={() => define(definitionOf(text) ?? {})}
+        onDo={() => define(text)}
         onDone={({ id }) =>
           void navigate({ to: '/workflows/$workflowId', params: { workflowId: id } })
         }

@@ -8,7 +8,7 @@ import { jsonText } from '../shown/json.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
-import { definitionOf, Editor, useFaults } from './editor.tsx';
+import { Editor, objectOf, useFaults } from './editor.tsx';
 import {
   diagram,
   execute,
@@ -34,7 +34,7 @@ function DefinitionText({ of }: { readonly of: Workflow }): ReactNode {
         name={`Publish version ${Number(of.version) + 1}`}
         isPrimary
         isDisabled={!check.isValid || text === published}
-        onDo={() => publish(of.id, definitionOf(text) ?? {})}
+        onDo={() => publish(of.id, text)}
         told={({ version }) => `Version ${version} is live; what runs keeps its own.`}
       />
     </>
@@ -117,7 +117,7 @@ function Executions({ workflowId }: { readonly workflowId: string }): ReactNode 
 function Start({ of }: { readonly of: Workflow }): ReactNode {
   const [text, setText] = useState('{}');
   const navigate = useNavigate();
-  const data = definitionOf(text);
+  const data = objectOf(text);
   return (
     <Section title="Execute">
       <label className="wide">
