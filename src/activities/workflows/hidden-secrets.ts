@@ -1,5 +1,5 @@
 import { inPortions } from '../../kernel/portions.js';
-import { spelledOut } from './spelled-out.js';
+import { spelledOut, spellingSigns } from './spelled-out.js';
 
 const hidden = '***';
 
@@ -52,6 +52,14 @@ export class HiddenSecrets {
     this.#forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   }
 
+  /**
+   * Whatever has a secret in it has one of these, as JSON too: what has none need not be looked through.
+   * Texts with a U+0000, which a form may have, are stored nowhere.
+   */
+  get traces(): readonly string[] {
+    return [...this.#forms, ...spellingSigns].filter((text) => !text.includes('\0'));
+  }
+
   /** In portions, since there may be many secrets, and an answer may be long. */
   text(text: string): Promise<string> {
     return inPortions(this.#text(text));
@@ -60,10 +68,11 @@ export class HiddenSecrets {
   *#text(text: string): Generator<undefined, string, undefined> {
     const ranges = yield* rangesOf(text, this.#forms);
     // Encoders differ in which signs they leave as they are.
-    for (const { text: plain, places } of spelledOut(text)) {
-      for (const [from, to] of yield* rangesOf(plain, this.#forms)) {
-        ranges.push([places[from] ?? 0, places[to] ?? text.length]);
-      }
+    for (const plain of spelledOut(text)) {
+      const found = yield* rangesOf(plain.text, this.#forms);
+      if (found.length === 0) continue;
+      const places = plain.places();
+      for (const [from, to] of found) ranges.push([places[from] ?? 0, places[to] ?? text.length]);
     }
     let shown = '';
     let done = 0;

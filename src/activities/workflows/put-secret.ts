@@ -16,7 +16,7 @@ export function putValueOf({ call, with: given }: TaskCall): string | undefined 
 
 /**
  * Hides what a secret has become in what is recorded of the execution that has set it: its input, and
- * what its tasks were given and gave so far (docs/decisions/0454).
+ * what its tasks were given, gave and failed with so far (docs/decisions/0454).
  */
 export async function hideInRecords(
   { db, tenantId }: Scope,
@@ -27,11 +27,14 @@ export async function hideInRecords(
   const hidden = async (text: string | null): Promise<string | null> =>
     text === null ? null : JSON.stringify(await hiding.json(JSON.parse(text)));
   await db.transaction(async (trx) => {
-    const inJson = JSON.stringify(value).slice(1, -1);
-    const rows = await WorkflowTask.holding(trx, tenantId, executionId, inJson);
+    const rows = await WorkflowTask.holding(trx, tenantId, executionId, hiding.traces);
     const changed: typeof rows = [];
-    for (const { seq, input, output } of rows) {
-      changed.push({ seq, input: await hidden(input), output: await hidden(output) });
+    for (const row of rows) {
+      const input = await hidden(row.input);
+      const output = await hidden(row.output);
+      const error = await hidden(row.error);
+      if (input === row.input && output === row.output && error === row.error) continue;
+      changed.push({ seq: row.seq, input, output, error });
     }
     await WorkflowTask.rewrite(trx, tenantId, executionId, changed);
     await Execution.rewriteInput(trx, tenantId, executionId, (start) => hiding.json(start));

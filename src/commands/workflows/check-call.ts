@@ -27,8 +27,16 @@ const callable = new Map(
 const nearestOf = (check: DefinitionCheck, name: string, known: readonly string[]) =>
   check.known < 10 ? nearestName(name, known) : undefined;
 
+const writtenSecret =
+  'Whoever reads the definition would see it: give what an answer or the input has.';
+
 /** The operation is known when the definition is saved, so that its rights and its names are, too. */
-function checkOperation(check: DefinitionCheck, given: Given, pointer: string): void {
+function checkOperation(
+  check: DefinitionCheck,
+  given: Given,
+  pointer: string,
+  variables: readonly string[],
+): void {
   const { operationId: id, parameters: named, body } = given;
   if (typeof id !== 'string') return;
   const operation = callable.get(id);
@@ -50,11 +58,9 @@ function checkOperation(check: DefinitionCheck, given: Given, pointer: string): 
   for (const name of inPath.filter((each) => !Object.hasOwn(parameters, each))) {
     check.add(`${pointer}/parameters${pointerPart(name)}`, `'${name}' is required`);
   }
-  const value = id === 'putSecret' && isObject(body) ? body['value'] : undefined;
-  if (typeof value === 'string' && expressionIn(value) === undefined) {
-    const message =
-      'Whoever reads the definition would see it: give what an answer or the input has.';
-    check.add(`${pointer}/body/value`, message);
+  if (id === 'putSecret') {
+    const [value, place] = isObject(body) ? [body['value'], '/body/value'] : [body, '/body'];
+    if (typeof value === 'string') check.read(value, pointer + place, variables, writtenSecret);
   }
   if (body !== undefined && !operation.body) {
     check.add(`${pointer}/body`, `${operation.id} takes no body.`);
@@ -85,7 +91,10 @@ function checkHttp(check: DefinitionCheck, given: Given, pointer: string): void 
 }
 
 const checks: Readonly<
-  Record<string, (check: DefinitionCheck, given: Given, pointer: string) => void>
+  Record<
+    string,
+    (check: DefinitionCheck, given: Given, pointer: string, variables: readonly string[]) => void
+  >
 > = { http: checkHttp, 'durabill.operation': checkOperation, 'durabill.approval': checkApproval };
 
 /** Checks a call: what is called is known, and is given what it takes. */
@@ -112,7 +121,7 @@ export function checkCall(
   const rest = Object.entries(isObject(given) ? given : {}).filter(([name]) =>
     isFine(pointerPart(name)),
   );
-  checks[call]?.(check, Object.fromEntries(rest), place);
+  checks[call]?.(check, Object.fromEntries(rest), place, known);
   // A secret goes to a server by name and nowhere else.
   check.value(given, place, call === 'http' ? [...known, 'secrets'] : known);
 }

@@ -16,7 +16,7 @@ import { builtInFault, isBuiltIn } from '../../schemas/flows/flow-id.js';
 import { ends, reservedNames } from '../../schemas/workflows/definition-names.js';
 import { checkCall } from './check-call.js';
 import { scheduleFaults } from './check-schedule.js';
-import { expressionFaults } from './expression-faults.js';
+import { expressionFaults, isWrittenOut } from './expression-faults.js';
 import { usableTask } from './usable-task.js';
 
 /** Names that every expression may use; `output` is known once a task has given it. */
@@ -303,6 +303,15 @@ export class DefinitionCheck {
   ): void {
     const { secrets } = this;
     this.#found.push(() => expressionFaults(expression, pointer, { known, secrets, wanted }));
+  }
+
+  /** A text that must not be written into the definition, as a text or as an expression that reads nothing. */
+  read(text: string, pointer: string, known: readonly string[], message: string): void {
+    const expression = expressionIn(text);
+    if (expression === undefined) this.add(pointer, message);
+    else {
+      this.#found.push(() => (isWrittenOut(expression, known) ? [{ pointer, message }] : []));
+    }
   }
 
   /** A value whose texts may be expressions. */

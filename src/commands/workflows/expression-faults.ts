@@ -59,3 +59,13 @@ export function expressionFaults(
     return [{ pointer, message: `${message}${where}${hintOf(message, known)}` }];
   }
 }
+
+/** Whether an expression reads nothing: what it gives is written in it. What is none has faults of its own. */
+export function isWrittenOut(expression: string, known: readonly string[]): boolean {
+  try {
+    return compileExpression(expression, known).variables.size === 0;
+  } catch (error) {
+    if (!(error instanceof ExpressionFault)) throw error;
+    return false;
+  }
+}

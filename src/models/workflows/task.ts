@@ -3,6 +3,9 @@ import type { KeptTask } from '../../messages/definitions/task.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 
+/** What a run of a task was given, gave and failed with, as JSON. */
+type ShownValues = Pick<WorkflowTask, 'seq' | 'input' | 'output' | 'error'>;
+
 /** A run of a task of an execution. */
 export class WorkflowTask extends TenantModel {
   static override tableName = 'workflow_task';
@@ -58,39 +61,43 @@ export class WorkflowTask extends TenantModel {
       .patch({ attempts });
   }
 
-  /** Runs of tasks of an execution that were given or gave a text, as JSON has it. */
-  static async holding(
+  /** Runs of tasks of an execution whose values have one of these texts in them, as JSON has it. */
+  static holding(
     trx: Knex,
     tenantId: string,
     executionId: string,
-    text: string,
-  ): Promise<Pick<WorkflowTask, 'seq' | 'input' | 'output'>[]> {
-    return WorkflowTask.query(trx)
-      .forTenant(tenantId)
-      .select('seq', 'input', 'output')
-      .where({ executionId })
-      .whereRaw(`position(? in concat(input, ' ', output)) > 0`, [text])
-      .orderBy('seq')
-      .forUpdate();
+    texts: readonly string[],
+  ): Promise<ShownValues[]> {
+    return sqlRows<ShownValues>(
+      trx,
+      `select seq, input, output, error from workflow_task
+       where tenant_id = ? and execution_id = ? and exists (
+         select from unnest(?::text[]) as held (text)
+         where position(held.text in concat(input, ' ', output, ' ', error)) > 0)
+       order by seq for update`,
+      [tenantId, executionId, texts],
+    );
   }
 
-  /** Puts what is shown in the place of what runs of tasks were given and gave. */
+  /** Puts what is shown in the place of the values of runs of tasks. */
   static async rewrite(
     trx: Knex,
     tenantId: string,
     executionId: string,
-    tasks: readonly Pick<WorkflowTask, 'seq' | 'input' | 'output'>[],
+    tasks: readonly ShownValues[],
   ): Promise<void> {
     if (tasks.length === 0) return;
     await sqlRows(
       trx,
-      `update workflow_task set input = shown.input, output = shown.output
-       from unnest(?::integer[], ?::text[], ?::text[]) as shown (seq, input, output)
+      `update workflow_task set input = shown.input, output = shown.output, error = shown.error
+       from unnest(?::integer[], ?::text[], ?::text[], ?::text[])
+         as shown (seq, input, output, error)
        where tenant_id = ? and execution_id = ? and workflow_task.seq = shown.seq`,
       [
         tasks.map(({ seq }) => seq),
         tasks.map(({ input }) => input),
         tasks.map(({ output }) => output),
+        tasks.map(({ error }) => error),
         tenantId,
         executionId,
       ],
