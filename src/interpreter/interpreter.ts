@@ -74,6 +74,19 @@ export class Interpreter {
 
   /** Does all of a definition, and gives what it puts out. */
   async run(definition: Definition, input: unknown, variables: Variables): Promise<unknown> {
+    try {
+      return await this.#runAll(definition, input, variables);
+    } catch (error) {
+      // One state has the same value in several places: each of them is carried on.
+      const what = 'What is carried on from one history to the next has';
+      if (error instanceof Suspended) {
+        this.values.checkSize(this.#state, '/do', what, definitionLimits.carriedBytes);
+      }
+      throw error;
+    }
+  }
+
+  async #runAll(definition: Definition, input: unknown, variables: Variables): Promise<unknown> {
     const done = await this.list(definition.do, '/do', input, variables, this.#state.root);
     const seen = { ...variables, input, output: done.output };
     const output = definition.output
@@ -154,6 +167,7 @@ export class Interpreter {
     frame.startedAt ??= this.#now();
     const { seq, startedAt } = frame;
     const base = { seq, path, name, kind: kindOf(task) ?? '', startedAt, attempts: 1 };
+    this.values.beginTask();
     try {
       if (isNew) this.#checkTime(path);
       if (
@@ -201,6 +215,9 @@ export class Interpreter {
   #input(task: Task, raw: unknown, around: Variables, path: string): unknown {
     const { from, schema } = task.input ?? {};
     const input = from === undefined ? raw : this.values.of(from, { ...around, input: raw }, path);
+    if (from !== undefined) {
+      this.values.checkSize(input, path, 'The input of the task has', definitionLimits.givenBytes);
+    }
     const [fault] = schema ? valueFaults(input, schema.document) : [];
     if (fault) throw taskError(path, 400, `The input${fault.pointer} ${fault.message}.`);
     return input;
@@ -222,12 +239,20 @@ export class Interpreter {
   /** What takes the task back; where that cannot be said, the task has failed and is told as not undone. */
   #noteUndo(undo: CallSpec, seen: Variables, path: string, seq: number): void {
     const { call } = undo;
+    const noted = this.#state.undo;
     try {
-      this.#state.undo.push({ seq, path, call, with: this.values.given(undo, seen, path) });
+      const given = this.values.given(undo, seen, path);
+      noted.push({ seq, path, call, with: given });
+      // Of what is kept for so long, all is counted, and only once.
+      const length = JSON.stringify(given ?? null).length + (this.#state.undoLength ?? 0);
+      this.#state.undoLength = length;
+      if (length <= definitionLimits.carriedBytes) return;
     } catch (error) {
-      this.#state.undo.push({ seq, path, call, with: null, isLost: true });
+      noted.push({ seq, path, call, with: null, isLost: true });
       throw error;
     }
+    const most = definitionLimits.carriedBytes;
+    throw limitError(path, `What takes the tasks back has more than ${most} bytes together.`);
   }
 
   async #run(task: Task, path: string, variables: Variables, frame: Frame): Promise<Outcome> {
@@ -293,6 +318,7 @@ export class Interpreter {
 
   #raised(task: Task, path: string, variables: Variables): TaskError {
     const error = this.values.of(task.raise?.error, variables, path) as Partial<TaskFault>;
+    this.values.checkSize(error, path, 'The error that is raised has');
     const { status = 500, type, title = 'Raised', detail = title } = error;
     for (const [name, text] of Object.entries({ type, title, detail })) {
       if (text === undefined || typeof text === 'string') continue;

@@ -50,6 +50,8 @@ export interface DefinitionState {
   readonly startedMs: number;
   readonly secretMark: string;
   readonly undo: Undo[];
+  /** Characters of what its calls are given. */
+  undoLength?: number;
   /** Runs of tasks whose events need not be kept any longer. */
   heard?: number[];
   readonly root: Frame;

@@ -1,6 +1,7 @@
 import { CostFault, ExpressionFault } from '../kernel/expression/expression-fault.js';
 import { compileExpression } from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/shape.js';
+import { isLongerThan } from '../kernel/text/json-length.js';
 import {
   definitionLimits,
   expressionIn,
@@ -32,9 +33,17 @@ const unstorableDetail =
 /** Evaluates the expressions of a definition, and counts what they cost. */
 export class Values {
   readonly #state: DefinitionState;
+  /** What all expressions had cost when the last task began. */
+  #costBefore: number;
 
   constructor(state: DefinitionState) {
     this.#state = state;
+    this.#costBefore = state.cost;
+  }
+
+  /** From now on the expressions of another task are evaluated. */
+  beginTask(): void {
+    this.#costBefore = this.#state.cost;
   }
 
   expression(text: string, variables: Variables, path: string): unknown {
@@ -42,6 +51,10 @@ export class Values {
     // An expression that failed has cost something, too.
     if (this.#state.cost > definitionLimits.cost) {
       throw limitError(path, 'The expressions of the execution cost more than they may.');
+    }
+    // Nobody else has a turn before the task has all its values.
+    if (this.#state.cost - this.#costBefore > definitionLimits.taskCost) {
+      throw limitError(path, 'The expressions of the task cost more than those of one may.');
     }
     if (!(found instanceof ExpressionFault)) return found;
     const kind = found instanceof CostFault ? 'limitReached' : undefined;
@@ -65,21 +78,18 @@ export class Values {
   holds(text: string, variables: Variables, path: string): boolean {
     const value = this.expression(expressionIn(text) ?? text, variables, path);
     if (typeof value === 'boolean') return value;
-    throw taskError(
-      path,
-      400,
-      `${text} gave ${JSON.stringify(value).slice(0, 100)}, not true or false.`,
-      {
-        type: expressionFaultType,
-      },
-    );
+    const gave = isLongerThan(value, 1_000) ? 'much' : JSON.stringify(value).slice(0, 100);
+    const detail = `${text} gave ${gave}, not true or false.`;
+    throw taskError(path, 400, detail, { type: expressionFaultType });
   }
 
   /** What a call is given. A secret stands there as a mark, which only its activity opens. */
   given({ call, with: value }: Partial<CallSpec>, variables: Variables, path: string): unknown {
-    if (call !== 'http') return this.of(value, variables, path);
     const secrets = markedSecrets(this.#state.secretMark, secretNamesIn(value));
-    return this.of(value, { ...variables, secrets }, path);
+    const seen = call === 'http' ? { ...variables, secrets } : variables;
+    const given = this.of(value, seen, path);
+    this.checkSize(given, path, 'What the call is given has', definitionLimits.givenBytes);
+    return given;
   }
 
   /** A value of the definition with its expressions evaluated. */
@@ -97,11 +107,24 @@ export class Values {
 
   /** What a task gives must be small enough to be carried on, and of characters that can be stored. */
   checkResult(value: unknown, path: string): void {
-    const text = JSON.stringify([value, this.#state.context]);
+    const { context } = this.#state;
+    this.checkSize([value, context], path, 'What the task gives and the context have');
+    const text = JSON.stringify([value, context]);
     if (unstorable.test(text)) throw taskError(path, 400, unstorableDetail);
     const bytes = text.length - '[,]'.length;
     if (bytes <= definitionLimits.stateBytes) return;
     const detail = `What the task gives and the context have ${bytes} bytes, more than ${definitionLimits.stateBytes}.`;
     throw limitError(path, detail);
+  }
+
+  /** What expressions have made is measured before anybody writes it down. */
+  checkSize(
+    value: unknown,
+    path: string,
+    what: string,
+    max: number = definitionLimits.stateBytes,
+  ): void {
+    if (!isLongerThan(value, max)) return;
+    throw limitError(path, `${what} more than ${max} bytes.`);
   }
 }

@@ -1,5 +1,13 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
 import { CostFault, ExpressionFault } from './expression-fault.js';
+import {
+  childrenOf,
+  fieldsIn,
+  isMacro,
+  lookedAtIn,
+  macros,
+  variablesOf,
+} from './expression-tree.js';
 import { insideOf, plainOf, readable, weigh } from './expression-value.js';
 
 /** Characters of an expression. */
@@ -28,15 +36,6 @@ export interface Expression {
     costMax?: number,
   ): unknown;
 }
-
-/** Macros that visit each element of a list, with the place of the part that builds a value. */
-const macros: Readonly<Record<string, 'builds' | 'decides'>> = {
-  map: 'builds',
-  filter: 'decides',
-  all: 'decides',
-  exists: 'decides',
-  exists_one: 'decides',
-};
 
 /**
  * Functions that an expression may call. `matches` is not among them, since the regular expressions of
@@ -84,6 +83,12 @@ function chargeValue(value: unknown): unknown {
   return value;
 }
 
+/** Called for what a function looks through, and for what was put together: a text costs by its length. */
+function chargeText(value: unknown): unknown {
+  if (typeof value === 'string') charge(value.length >> 4);
+  return value;
+}
+
 /** Called for each name of a map that is not known before. */
 function keptName(name: unknown): unknown {
   if (!lostNames.has(String(name))) return name;
@@ -111,6 +116,7 @@ function newEnvironment(): Environment {
   }
   environment.registerFunction('chargedList(dyn, int, int): dyn', chargeList);
   environment.registerFunction('chargedValue(dyn): dyn', chargeValue);
+  environment.registerFunction('chargedText(dyn): dyn', chargeText);
   environment.registerFunction('keptName(dyn): dyn', keptName);
   return environment;
 }
@@ -127,20 +133,6 @@ function environmentOf(names: readonly string[]): Environment {
   if (environments.size >= environmentsMax) environments.clear();
   environments.set(key, environment);
   return environment;
-}
-
-const isNode = (value: unknown): value is ASTNode =>
-  typeof value === 'object' && value !== null && 'op' in value && 'range' in value;
-
-/** The nodes right below a node. */
-function childrenOf(node: ASTNode): ASTNode[] {
-  const found: ASTNode[] = [];
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) value.forEach(visit);
-    else if (isNode(value)) found.push(value);
-  };
-  visit(node.args);
-  return found;
 }
 
 /** How many parts of a node cost what their values weigh, without those that are visited themselves. */
@@ -198,11 +190,39 @@ function checkCall(node: ASTNode): void {
   }
 }
 
+/** A node with a function around it; of several that begin at one place the outer one stands first. */
+const around = ({ range }: ASTNode, name: string, depth: number): Insertion[] => [
+  { at: range.start, text: `${name}(`, rank: -depth },
+  { at: range.end, text: ')', rank: depth },
+];
+
+/** What is looked through here, and what was put together for it: it costs what it is long. */
+function insertionsOfSizes(node: ASTNode, depth: number): Insertion[] {
+  if (isMacro(node) || node.op === '+' || node.op === 'id' || node.op === 'value') return [];
+  const children = childrenOf(node);
+  const isCall = node.op === 'call' || node.op === 'rcall';
+  const isCompared = node.op === '==' || node.op === '!=' || node.op === 'in';
+  const isPlain = children.some(({ op }) => op === 'value');
+  const compared = isCompared && !isPlain ? children[node.op === 'in' ? 1 : 0] : undefined;
+  const whole =
+    node.op === 'rcall' && node.args[0] === 'join' ? around(node, 'chargedText', depth) : [];
+  return children
+    .flatMap((child, at) => {
+      if (child === compared) return around(child, 'chargedValue', depth);
+      const isLookedThrough = (isCall && at === 0 && child.op !== 'value') || child.op === '+';
+      return isLookedThrough ? around(child, 'chargedText', depth) : [];
+    })
+    .concat(whole);
+}
+
 function insertionsOf(node: ASTNode, depth: number): Insertion[] {
   checkCall(node);
   checkValue(node);
+  // It is asked of a name as it is written.
+  if (node.op === 'call' && node.args[0] === 'has') return [];
   const inner = [
     ...insertionsOfMap(node),
+    ...insertionsOfSizes(node, depth),
     ...childrenOf(node).flatMap((child) => insertionsOf(child, depth + 1)),
   ];
   if (node.op !== 'rcall') return inner;
@@ -213,18 +233,12 @@ function insertionsOf(node: ASTNode, depth: number): Insertion[] {
   const parts = bodies.reduce((sum, body) => sum + growingParts(body), 0);
   const each = bodies.reduce((sum, body) => sum + countOf(body), 1);
   const { start, end } = receiver.range;
-  const around = [
+  const visited = [
     { at: start, text: 'chargedList(', rank: -depth },
     { at: end, text: `, ${each}, ${parts})`, rank: depth },
   ];
   const built = kind === 'builds' ? args.at(-1) : undefined;
-  const value = built
-    ? [
-        { at: built.range.start, text: 'chargedValue(', rank: -depth },
-        { at: built.range.end, text: ')', rank: depth },
-      ]
-    : [];
-  return [...inner, ...around, ...value];
+  return [...inner, ...visited, ...(built ? around(built, 'chargedValue', depth) : [])];
 }
 
 /** The expression with what counts its cost. */
@@ -233,47 +247,6 @@ function counted(text: string, ast: ASTNode): string {
   return insertions.reduce(
     (all, { at, text: part }) => all.slice(0, at) + part + all.slice(at),
     text,
-  );
-}
-
-function variablesOf(node: ASTNode, hidden: ReadonlySet<string>, found: Set<string>): void {
-  if (node.op === 'id' && !hidden.has(node.args)) found.add(node.args);
-  if (node.op === 'rcall' && Object.hasOwn(macros, node.args[0])) {
-    const [, receiver, [name, ...bodies]] = node.args;
-    variablesOf(receiver, hidden, found);
-    const own = name?.op === 'id' ? name.args : '';
-    for (const body of bodies) variablesOf(body, new Set([...hidden, own]), found);
-    return;
-  }
-  for (const child of childrenOf(node)) variablesOf(child, hidden, found);
-}
-
-/** The names after `variable.` wherever it is read; '*' where it is read as a whole. */
-function fieldsIn(node: ASTNode, variable: string): string[] {
-  if (node.op === 'id') return node.args === variable ? ['*'] : [];
-  const [first] = childrenOf(node);
-  if (node.op === '.' && first?.op === 'id' && first.args === variable) return [node.args[1]];
-  return childrenOf(node).flatMap((child) => fieldsIn(child, variable));
-}
-
-/** Whether a node gives on what its child is, without looking at it. */
-function passesOn({ op, args }: ASTNode, child: number): boolean {
-  if (op === '+' || op === 'list') return true;
-  if (op === '?:') return child > 0;
-  // Names and values in turn.
-  if (op === 'map') return child % 2 === 1;
-  return op === 'rcall' && (args[0] === 'map' ? child > 0 : args[0] === 'join' && child === 0);
-}
-
-/** Where a field of a variable is given to what looks at it. */
-function lookedAtIn(node: ASTNode, variable: string, isPassedOn = true): number[] {
-  const children = childrenOf(node);
-  const [first] = children;
-  if (node.op === '.' && first?.op === 'id' && first.args === variable) {
-    return isPassedOn ? [] : [node.range.start];
-  }
-  return children.flatMap((child, at) =>
-    lookedAtIn(child, variable, isPassedOn && passesOn(node, at)),
   );
 }
 

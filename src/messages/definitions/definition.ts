@@ -128,8 +128,13 @@ export const definitionLimits = {
   taskRuns: 10_000,
   branches: 20,
   stateBytes: 262_144,
+  /** Of what a call is given: a body of what is kept, and what stands beside it. */
+  givenBytes: 524_288,
+  /** Of what takes tasks back, together; and of all that goes from one history to the next. */
+  carriedBytes: 524_288,
   /** Of all expressions of an execution together: about a minute of a processor. */
   cost: 50_000_000,
+  taskCost: 5_000_000,
   ms: 31 * 24 * 3_600_000,
 } as const;
 

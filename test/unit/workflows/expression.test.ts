@@ -26,6 +26,17 @@ describe('expressions of definitions', () => {
     ['input.a == 1 ? "one" : "other"', { input: { a: 1 } }, 'one'],
     ['timestamp("2026-01-31T00:00:00Z") + duration("24h")', {}, '2026-02-01T00:00:00.000Z'],
     ['9007199254740993', {}, '9007199254740993'],
+    ['size(input.a + input.b) + size("x" + "y")', { input: { a: 'a', b: 'bc' } }, 5],
+    ['(input.a + "b").upperAscii().contains("A" + "B")', { input: { a: 'a' } }, true],
+    ['[input.a + "b", "c"].join("," + input.a)', { input: { a: 'a' } }, 'ab,ac'],
+    ['input.a + "b" == "a" + input.b && input.a != input.b', { input: { a: 'a', b: 'b' } }, true],
+    ['input.a + "b" in input.l', { input: { a: 'a', l: ['ab'] } }, true],
+    ['has(input.a.b) ? input.l + [1] == [input.a] : false', { input: { a: {}, l: [] } }, false],
+    [
+      'input.l.map(x, x + "b").exists(x, x == input.a + "b")',
+      { input: { a: 'a', l: ['a'] } },
+      true,
+    ],
     ['{"a": [1, 2.5, null, true]}', {}, { a: [1, 2.5, null, true] }],
   ];
   for (const [text, values, expected] of table) {
@@ -67,6 +78,26 @@ describe('expressions of definitions', () => {
     });
     expect(spent[1]).to.be.at.least(spent[0] ?? 0);
   });
+
+  const text = 'xY'.repeat(125_000);
+  const sum = Array.from({ length: 150 }, () => 'x.t').join('+');
+  const forms: readonly string[] = [
+    `size((${sum}).lowerAscii())`,
+    `(${sum}).split("x") == []`,
+    `(${sum}) == ""`,
+    `["", ""].join(${sum})`,
+    Array.from({ length: 80 }, () => 'size(x.t.split("x"))').join('+'),
+    Array.from({ length: 90 }, () => 'x.l==x.m').join('||'),
+  ];
+  for (const one of forms) {
+    it(`${one.slice(0, 30)}… costs what its values are long`, () => {
+      const l = Array.from({ length: 20_000 }, (_each, at) => at);
+      const x = { t: text, l, m: [...l.slice(0, -1), -1] };
+      const since = process.cpuUsage();
+      expect(() => evaluate(one, { x })).to.throw(/costs more/);
+      expect(process.cpuUsage(since).user).to.be.below(500_000);
+    });
+  }
 
   const dear: readonly string[] = [
     'x.all(a, x.all(b, x.all(c, c.id >= 0)))',

@@ -150,4 +150,64 @@ describe('carrying out a definition', () => {
     expect(ran.fault).to.include({ status: 500, instance: '/do/0/tried/catch/do/0/after' });
     expect(ran.fault?.detail).to.equal('An execution runs at most 10000 tasks.');
   });
+
+  // spec/beyond.md R409
+  describe('what expressions make of one long text', () => {
+    const text = 'x'.repeat(250_000);
+    const often = `\${ [${Array.from({ length: 160 }, () => 'input.text').join(',')}] }`;
+    const much = Object.fromEntries(Array.from({ length: 60 }, (_each, at) => [`k${at}`, often]));
+    for (const [what, task] of [
+      ['is set', { set: much }],
+      ['is given to a task', { input: { from: much }, set: { x: 1 } }],
+      ['is given to a call', { ...call, with: { ...call.with, query: much } }],
+      [
+        'is given to what takes a task back',
+        { ...call, 'durabill.undo': { call: 'http', with: { body: much } } },
+      ],
+      ['is an error', { raise: { error: { type: 'urn:x', status: 409, detail: often } } }],
+      ['is a condition', { if: often, set: { x: 1 } }],
+      ['is kept', { set: { x: 1 }, export: { as: much } }],
+    ] as const) {
+      it(`is measured before it is written, where it ${what}`, async () => {
+        const since = performance.now();
+        const ran = await carryOut([{ a: task }], { text });
+        // To write it takes twenty seconds, and then it is no string any more.
+        expect(performance.now() - since).to.be.below(1_000);
+        expect(ran.fault?.instance).to.equal('/do/0/a');
+        expect(ran.fault?.detail).to.match(/more than \d+ bytes|gave much, not true or false/);
+      });
+    }
+  });
+
+  // spec/beyond.md R409
+  it('evaluates no more for one task than others can wait for', async () => {
+    // Some 95,000 each, of 100,000 that one may cost: 53 of them are above 5,000,000.
+    const one = '${ input.l.all(a, input.l.all(b, input.l.all(c, a + b + c >= 0))) }';
+    const some = (count: number) => ({
+      set: Object.fromEntries(Array.from({ length: count }, (_each, at) => [`k${at}`, one])),
+    });
+    const l = Array.from({ length: 20 }, (_each, at) => at);
+    const fine = await carryOut([{ a: some(50) }, { b: { ...some(50), input: { from: { l } } } }], {
+      l,
+    });
+    expect(fine.fault).to.equal(undefined);
+    const ran = await carryOut([{ a: some(60) }], { l });
+    expect(ran.fault?.detail).to.equal(
+      'The expressions of the task cost more than those of one may.',
+    );
+  });
+
+  // spec/beyond.md R409
+  it('keeps no more to take back than can be carried on', async () => {
+    const list = Array.from({ length: 10 }, (_each, at) => at);
+    const back = { call: 'http', with: { ...call.with, method: 'POST', body: '${ input.text }' } };
+    const one = { set: { text: '${ input.text }' }, 'durabill.undo': back };
+    const loop = { for: { in: '${ input.list }' }, do: [{ one: { ...one, set: '${ input }' } }] };
+    const ran = await carryOut([{ loop }], { list, text: 'x'.repeat(100_000) });
+    // Five of them have 500,000 characters and more, six are too many; all six are taken back.
+    expect(ran.fault?.detail).to.equal(
+      'What takes the tasks back has more than 524288 bytes together.',
+    );
+    expect(ran.undone).to.deep.equal(Array.from({ length: 6 }, () => '/do/0/loop/do/0/one'));
+  });
 });
