@@ -1,4 +1,6 @@
+import { Portions } from '../kernel/portions.js';
 import { stringifyJson } from '../kernel/text/json.js';
+import { stringifyJsonInPortions } from '../kernel/text/json-portions.js';
 import { problem, Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Published, UsageBroker, UsageMessage } from '../messages/broker.js';
@@ -39,9 +41,10 @@ function orgIdOf(scope: Scope, message: Readonly<Record<string, unknown>>): stri
 }
 
 /**
- * The gateway's validation; all other checks are made by rating, which rejects the event visibly.
+ * The gateway's validation; all other checks are made by rating, which rejects the event visibly. A
+ * promise only of a long message.
  */
-function toMessage(scope: Scope, body: unknown): UsageMessage {
+function toMessage(scope: Scope, body: unknown): UsageMessage | Promise<UsageMessage> {
   const { key, message }: Ingestion = isObject(body) ? body : {};
   if (!isObject(message)) {
     throw problem.validation("'message' is required and must be a JSON object", {
@@ -49,13 +52,16 @@ function toMessage(scope: Scope, body: unknown): UsageMessage {
     });
   }
   const account = message['billingAccountRef'];
-  return {
+  const named = {
     tenantId: scope.tenantId,
     partitionKey: typeof account === 'string' ? account : '',
     key: keyText(key),
     orgId: orgIdOf(scope, message),
-    message: stringifyJson(message),
   };
+  const text = stringifyJsonInPortions(message, { isUneven: true });
+  return typeof text === 'string'
+    ? { ...named, message: text }
+    : text.then((whole) => ({ ...named, message: whole }));
 }
 
 const publishedResult = ({ topic, partition, offset }: Published): PublishedResult => ({
@@ -71,7 +77,8 @@ export async function publishUsage(
   scope: Scope,
   body: unknown,
 ): Promise<PublishedResult> {
-  return publishedResult(await broker.publish(toMessage(scope, body)));
+  const made = toMessage(scope, body);
+  return publishedResult(await broker.publish(made instanceof Promise ? await made : made));
 }
 
 /**
@@ -83,14 +90,17 @@ export async function publishUsageBatch(
   scope: Scope,
   bodies: readonly unknown[],
 ): Promise<(PublishedResult | Problem)[]> {
-  const checked = bodies.map((body): UsageMessage | Problem => {
+  const checked: (UsageMessage | Problem)[] = [];
+  const portions = new Portions();
+  for (const body of bodies) {
     try {
-      return toMessage(scope, body);
+      checked.push(await toMessage(scope, body));
     } catch (error) {
-      if (error instanceof Problem) return error;
-      throw error;
+      if (!(error instanceof Problem)) throw error;
+      checked.push(error);
     }
-  });
+    if (portions.isOver) await portions.rest();
+  }
   const messages = checked.filter((each): each is UsageMessage => !(each instanceof Problem));
   const published = messages.length === 0 ? [] : await broker.publishAll(messages);
   let next = 0;

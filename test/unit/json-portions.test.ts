@@ -50,6 +50,26 @@ describe('long JSON', () => {
     });
   }
 
+  const members = (count: number): string =>
+    `{${Array.from({ length: count }, (_, n) => `"n${n}":{"n":[1,2]}`).join()}}`;
+
+  // docs/decisions/0182
+  it('has at most 16,000 members in an object, however often a name comes', async () => {
+    assert.deepEqual(
+      await parseJsonInPortions(members(16_000), 1_000_000),
+      JSON.parse(members(16_000)),
+    );
+    for (const text of [
+      members(16_001),
+      `[1,{"a":${members(16_001)}}]`,
+      `{${many('"a":1', 16_001)}}`,
+    ]) {
+      const { kind, message } = await refusal(parseJsonInPortions(text, 1_000_000));
+      assert.equal(kind, 'validation');
+      assert.equal(message, 'The body has an object with more than 16000 members.');
+    }
+  });
+
   const list = `["${long}","${long}"]`;
   const wrong: [name: string, text: string][] = [
     ['a comma before the end', `[${many(`"${long}"`, 4)},]`],

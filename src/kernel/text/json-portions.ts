@@ -17,6 +17,12 @@ const scannedLength = 256 * 1024;
 /** Nothing of ours holds a longer one; parsing one takes long in itself. */
 const textLengthMax = 1024 * 1024;
 
+/**
+ * Members of one object. Whatever lists, sorts or copies them does so in one turn, and names that look
+ * like numbers are sorted each time. Texts too short to be looked through cannot have as many.
+ */
+const membersMax = 16_000;
+
 /** An object or array of a text that is too long to be parsed at once, and where to take it apart. */
 interface LongPart {
   readonly start: number;
@@ -28,6 +34,9 @@ interface LongPart {
 
 interface OpenPart {
   readonly start: number;
+  readonly isObject: boolean;
+  /** Its commas so far. */
+  commas: number;
   pieceStart: number;
   readonly splits: number[];
   readonly children: LongPart[];
@@ -75,10 +84,10 @@ class Scanner {
     }
   }
 
-  #enter(): void {
+  #enter(isObject: boolean): void {
     this.#count();
     const start = this.#index;
-    this.#open.push({ start, pieceStart: start, splits: [], children: [] });
+    this.#open.push({ start, isObject, commas: 0, pieceStart: start, splits: [], children: [] });
     if (this.#open.length > depthMax) {
       throw problem.validation(`The body nests deeper than ${depthMax} levels.`);
     }
@@ -107,7 +116,12 @@ class Scanner {
   #divide(): void {
     this.#count();
     const part = this.#open.at(-1);
-    if (!part || this.#index - part.pieceStart < pieceLength) return;
+    if (!part) return;
+    part.commas += 1;
+    if (part.isObject && part.commas >= membersMax) {
+      throw problem.validation(`The body has an object with more than ${membersMax} members.`);
+    }
+    if (this.#index - part.pieceStart < pieceLength) return;
     part.splits.push(this.#index);
     part.pieceStart = this.#index;
   }
@@ -124,8 +138,10 @@ class Scanner {
           this.#divide();
           break;
         case 91:
+          this.#enter(false);
+          break;
         case 123:
-          this.#enter();
+          this.#enter(true);
           break;
         case 93:
         case 125:
@@ -215,7 +231,7 @@ class PartReader {
 
 /**
  * Reads a JSON text as `parseJson` does, a long one in portions, so that the event loop goes on. 400:
- * it is no JSON, nests too deep, or has more values than may be kept in memory.
+ * it is no JSON, nests too deep, or has more values or members than may be worked on.
  */
 export async function parseJsonInPortions(text: string, valuesMax: number): Promise<unknown> {
   if (text.length < pieceLength) return parseJson(text);

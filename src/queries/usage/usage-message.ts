@@ -44,7 +44,7 @@ export function readContent(content: unknown): ReadMessage {
     return { content, read, externalTransactionId, accountRef, serviceId, eventAt: timestamp };
   }
   const members: Readonly<Record<string, unknown>> =
-    typeof content === 'object' && content !== null ? { ...content } : {};
+    typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {};
   const serviceId = reference(members['serviceId']);
   return {
     content,

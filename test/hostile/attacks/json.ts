@@ -22,6 +22,14 @@ const sending = (name: string, make: () => string, extra: Partial<Attack> = {}):
 
 const repeated = (text: string): string => text.repeat(Math.floor(room / text.length));
 
+/** Objects with as many members as there may be in one. */
+const objects = (nameOf: (index: number) => string): string[] =>
+  Array.from({ length: 4 }, (_each, part) => {
+    const from = part * 16_000;
+    const members = Array.from({ length: 16_000 }, (_one, index) => `"${nameOf(from + index)}":1`);
+    return `{${members.join(',')}}`;
+  });
+
 export const jsonAttacks: readonly Attack[] = [
   sending('JSON: half a million open brackets', () => '['.repeat(500_000)),
   sending('JSON: objects nested a hundred thousand deep', () => repeated('{"a":')),
@@ -33,12 +41,14 @@ export const jsonAttacks: readonly Attack[] = [
     return `{"a":[${repeated('12345678901234567890.123456789012345678,')}1]}`;
   }),
   sending('JSON: one key a hundred thousand times', () => `{${repeated('"name":1,')}"name":1}`),
-  sending('JSON: a hundred thousand keys', () => {
-    const keys = Array.from({ length: 70_000 }, (_each, index) => `"k${index}":1`);
-    return `{"name":"x","fields":[{${keys.join(',')}}]}`;
+  sending('JSON: sixty-four thousand keys', () => {
+    return `{"name":"x","fields":[${objects((index) => `k${index}`).join(',')}]}`;
   }),
   sending('JSON: keys that are numbers, descending', () => {
-    const keys = Array.from({ length: 70_000 }, (_each, index) => `"${4_000_000 - index * 50}":1`);
+    return `{"key":"x","message":{"a":[${objects((index) => `${4_000_000 - index * 50}`).join(',')}]}}`;
+  }),
+  sending('JSON: more keys in an object than there may be', () => {
+    const keys = Array.from({ length: 70_000 }, (_each, index) => `"k${index}":1`);
     return `{"key":"x","message":{${keys.join(',')}}}`;
   }),
   sending('JSON: special names', () => `{${repeated('"__proto__":{"constructor":1},')}"a":1}`),
