@@ -85,7 +85,7 @@ function chargeValue(value: unknown): unknown {
 
 /** Called for what a function looks through, and for what was put together: a text costs by its length. */
 function chargeText(value: unknown): unknown {
-  if (typeof value === 'string') charge(value.length >> 4);
+  if (typeof value === 'string') charge(value.length >> 5);
   return value;
 }
 
@@ -196,34 +196,37 @@ const around = ({ range }: ASTNode, name: string, depth: number): Insertion[] =>
   { at: range.end, text: ')', rank: depth },
 ];
 
-/** What is looked through here, and what was put together for it: it costs what it is long. */
-function insertionsOfSizes(node: ASTNode, depth: number): Insertion[] {
+/**
+ * What is looked through here, and what was put together for it: it costs what it is long. What is done with
+ * each element of a list has its share of that before the list is visited; `isOnce`: this is not.
+ */
+function insertionsOfSizes(node: ASTNode, depth: number, isOnce: boolean): Insertion[] {
   if (isMacro(node) || node.op === '+' || node.op === 'id' || node.op === 'value') return [];
   const children = childrenOf(node);
   const isCall = node.op === 'call' || node.op === 'rcall';
   const isCompared = node.op === '==' || node.op === '!=' || node.op === 'in';
   const isPlain = children.some(({ op }) => op === 'value');
   const compared = isCompared && !isPlain ? children[node.op === 'in' ? 1 : 0] : undefined;
-  const whole =
-    node.op === 'rcall' && node.args[0] === 'join' ? around(node, 'chargedText', depth) : [];
-  return children
-    .flatMap((child, at) => {
-      if (child === compared) return around(child, 'chargedValue', depth);
-      const isLookedThrough = (isCall && at === 0 && child.op !== 'value') || child.op === '+';
-      return isLookedThrough ? around(child, 'chargedText', depth) : [];
-    })
-    .concat(whole);
+  const found = children.flatMap((child, at) => {
+    if (isOnce && child === compared) return around(child, 'chargedValue', depth);
+    const isLookedThrough = isOnce && isCall && at === 0 && child.op !== 'value';
+    return isLookedThrough || child.op === '+' ? around(child, 'chargedText', depth) : [];
+  });
+  const isJoined = node.op === 'rcall' && node.args[0] === 'join';
+  return isJoined ? [...found, ...around(node, 'chargedText', depth)] : found;
 }
 
-function insertionsOf(node: ASTNode, depth: number): Insertion[] {
+function insertionsOf(node: ASTNode, depth: number, isOnce = true): Insertion[] {
   checkCall(node);
   checkValue(node);
   // It is asked of a name as it is written.
   if (node.op === 'call' && node.args[0] === 'has') return [];
   const inner = [
     ...insertionsOfMap(node),
-    ...insertionsOfSizes(node, depth),
-    ...childrenOf(node).flatMap((child) => insertionsOf(child, depth + 1)),
+    ...insertionsOfSizes(node, depth, isOnce),
+    ...childrenOf(node).flatMap((child, at) =>
+      insertionsOf(child, depth + 1, isOnce && (at === 0 || !isMacro(node))),
+    ),
   ];
   if (node.op !== 'rcall') return inner;
   const [name, receiver, args] = node.args;

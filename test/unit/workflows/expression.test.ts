@@ -99,6 +99,18 @@ describe('expressions of definitions', () => {
     });
   }
 
+  it('a loop over words asks a long text for each', () => {
+    const words = Array.from({ length: 300 }, (_each, at) => `word ${at}`);
+    const x = { text: 'x'.repeat(128_000), words };
+    expect(evaluate('x.words.filter(w, x.text.contains(w))', { x })).to.deep.equal([]);
+  });
+
+  it('a loop over a list looks each element up in another', () => {
+    const ids = many.map(({ id }) => id).slice(0, 500);
+    const common = 'x.filter(id, id in y).size() == 500 && !(x == y)';
+    expect(evaluate(common, { x: ids, y: [...ids, -1] })).to.equal(true);
+  });
+
   const dear: readonly string[] = [
     'x.all(a, x.all(b, x.all(c, c.id >= 0)))',
     'x.exists(a, x.exists(b, b.id < 0)) || true',
