@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -18,41 +18,45 @@ import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 
 const rounds = 5;
-const eventsPerRound = 20_000;
+const eventsPerRound = 10_000;
 const eventsPerBatch = 1_000;
-const readsPerRound = 10_000;
+const readsPerRound = 4_000;
 const aim = 1.05;
 const accounts = 100;
 export const services = 100;
 export const otherCell = 'eu1';
 
-/** Seconds of processor time that a process and all of its children have used, those that ended, too. */
-function processorSeconds(pid: number): number {
-  // utime, stime, cutime, cstime are fields 14 to 17, in ticks of 10 ms; the name before may have blanks.
-  const used = (each: string): number => {
-    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
-  };
-  const children = readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === `${pid}`;
-    } catch {
-      return false; // It has ended meanwhile: its parent has its time.
-    }
-  });
-  return [String(pid), ...children].reduce((sum, each) => sum + used(each), 0);
+/** What the kernel says of a process, from its state and its parent on; none where it has ended. */
+function statOf(pid: string): readonly string[] {
+  try {
+    // The name before may have blanks.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  } catch {
+    return [];
+  }
 }
 
-/** The process of a PostgreSQL server. */
+/** Seconds of processor time that a process and all of its children have used, those that ended, too. */
+function processorSeconds(pid: number): number {
+  // utime, stime, cutime and cstime, in ticks of 10 ms.
+  const used = (stat: readonly string[]): number =>
+    stat.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter(([, parent]) => parent === `${pid}`);
+  return [statOf(`${pid}`), ...children].reduce((sum, each) => sum + used(each), 0);
+}
+
+/** The process of a PostgreSQL server: the parent of those that serve its connections. */
 async function postmasterOf(databaseUrl: string): Promise<number> {
   const db = new pg.Client({ connectionString: databaseUrl });
   await db.connect();
-  const { rows } = await db.query<{ folder: string }>(`select setting as folder from pg_settings
-    where name = 'data_directory'`);
+  const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const [, parent] = statOf(`${rows[0]?.pid}`);
   await db.end();
-  const text = await readFile(join(rows[0]?.folder ?? '', 'postmaster.pid'), 'utf8');
-  return Number(text.split('\n')[0]);
+  if (parent === undefined) throw new Error('The server is not on this machine.');
+  return Number(parent);
 }
 
 /** A tenant that sends and reads. */
@@ -84,6 +88,8 @@ async function openTenantIn(
   { cell, url }: { cell: string; url: string },
 ): Promise<BenchTenant> {
   const db = new pg.Client({ connectionString: url });
+  // Where something fails, its server ends before it, which must not hide what has failed.
+  db.on('error', () => undefined);
   await db.connect();
   const token = await product.ask<string>({ do: 'makeTenant', tenantId: id, cell });
   const client = benchClient(`http://127.0.0.1:${port}`, token);

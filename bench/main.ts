@@ -137,9 +137,10 @@ async function run(asked: readonly string[], transactions: number): Promise<void
   } finally {
     await bench.close();
     await rm(dataDir, { recursive: true, force: true });
+    // Those before a row that failed have been measured.
+    printRows(rows);
+    await keepRows(rows, transactions);
   }
-  printRows(rows);
-  await keepRows(rows, transactions);
 }
 
 interface BenchOptions {

@@ -17,6 +17,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const count = 60;
 const hourMs = 3_600_000;
+const anHourAgo = () => idAt(Date.now() - hourMs);
 
 /** spec/platform.md R128. The copy is an empty database: what differs is what was compared. */
 describe('rows that are compared while a tenant is moved', function () {
@@ -37,12 +38,12 @@ describe('rows that are compared while a tenant is moved', function () {
   });
 
   /** How many rows were compared of each table of which there are many, all written by `since`. */
-  const compared = (side: 'old' | 'new', boundMs: number) =>
+  const compared = (range: { after?: string; upTo?: string }) =>
     asOwner(instance.databaseUrl, (source) =>
       asOwner(emptyUrl, async (target) => {
         const tables = await listMovedTables(source);
-        const range = { tenantId: tenant.id, bound: idAt(boundMs), side };
-        const differences = await compareRows(source, target, tables, range);
+        const asked = { tenantId: tenant.id, ...range };
+        const differences = await compareRows(source, target, tables, asked);
         return differences
           .map(({ table, source: rows }) => ({ table, rows: Number.parseInt(rows, 10) }))
           .filter(({ rows }) => rows >= count / 2)
@@ -60,10 +61,10 @@ describe('rows that are compared while a tenant is moved', function () {
   ];
 
   it('are old ones before the pause, so that it does not last the longer the more there are', async () => {
-    const inAnHour = Date.now() + hourMs;
+    const inAnHour = idAt(Date.now() + hourMs);
     // Counters change for as long as their period lasts.
-    expect(await compared('new', inAnHour)).to.deep.equal(['usage_counter']);
-    expect(await compared('old', inAnHour)).to.include.members([
+    expect(await compared({ after: inAnHour })).to.deep.equal(['usage_counter']);
+    expect(await compared({ upTo: inAnHour })).to.include.members([
       ...grown,
       'usage_list',
       'usage_total',
@@ -71,6 +72,15 @@ describe('rows that are compared while a tenant is moved', function () {
   });
 
   it('are new ones within the pause', async () => {
-    expect(await compared('new', Date.now() - hourMs)).to.include.members(grown);
+    expect(await compared({ after: anHourAgo() })).to.include.members(grown);
+  });
+
+  it('are those between two moments, where most were compared before', async () => {
+    const inAnHour = idAt(Date.now() + hourMs);
+    expect(await compared({ after: anHourAgo(), upTo: inAnHour })).to.have.members([
+      ...grown,
+      'audit_seal',
+    ]);
+    expect(await compared({ after: inAnHour, upTo: inAnHour })).to.deep.equal([]);
   });
 });

@@ -8,12 +8,14 @@ export interface RowDifference {
   readonly target: string;
 }
 
-/** Which rows are compared: those that have come after a moment or not, or all (`MovedTable`). */
+/**
+ * Which rows are compared: those that have come after a moment, up to one, or both, each an id that begins
+ * with it. What of a table changes or is not told apart (`MovedTable`) is compared where there is no end.
+ */
 export interface CompareRange {
   readonly tenantId: string;
-  /** An id that begins with the moment. */
-  readonly bound: string;
-  readonly side: 'old' | 'new';
+  readonly after?: string;
+  readonly upTo?: string;
 }
 
 /** Settings by which a row is the same text everywhere. */
@@ -28,15 +30,18 @@ export async function prepareComparison(client: pg.Client): Promise<void> {
 async function checksum(
   client: pg.Client,
   table: MovedTable,
-  { tenantId, bound, side }: CompareRange,
+  { tenantId, after, upTo }: CompareRange,
 ): Promise<string> {
   const { newRowSql } = table;
-  const range = newRowSql === null ? '' : `and ${side === 'old' ? 'not' : ''} (${newRowSql})`;
+  const values = [tenantId];
+  const isNew = (id: string): string => newRowSql?.(`$${values.push(id)}`) ?? 'true';
+  const begin = after === undefined ? 'true' : isNew(after);
+  const end = upTo === undefined ? 'true' : `not (${isNew(upTo)})`;
   const { rows } = await client.query<{ count: string; sum: string }>(
     `select count(*)::text as count,
        coalesce(sum(hashtextextended(row_text::text, 0)::numeric), 0)::text as sum
-     from ${tableSql(table)} as row_text where tenant_id = $1 ${range}`,
-    newRowSql?.includes('$2') === true ? [tenantId, bound] : [tenantId],
+     from ${tableSql(table)} as row_text where tenant_id = $1 and ${begin} and ${end}`,
+    values,
   );
   const { count = '0', sum = '0' } = rows[0] ?? {};
   return `${count} rows, checksum ${sum}`;
@@ -51,8 +56,7 @@ export async function compareRows(
 ): Promise<RowDifference[]> {
   const differences: RowDifference[] = [];
   for (const table of tables) {
-    // What is not told apart is compared with the new rows.
-    if (range.side === 'old' && table.newRowSql === null) continue;
+    if (range.upTo !== undefined && table.newRowSql === null) continue;
     const [ofSource, ofTarget] = await Promise.all([
       checksum(source, table, range),
       checksum(target, table, range),

@@ -18,35 +18,41 @@ const platformTables = [
 export interface MovedTable {
   readonly name: string;
   /**
-   * SQL for whether a row has come after the moment of an id, `$2`, for the tenant `$1`: all others are
-   * compared before the tenant pauses. null: the table has few rows, or they change, so that all are
-   * compared within the pause.
+   * SQL for whether a row of the tenant `$1` has come after the moment of an id, which is a parameter: all
+   * others are compared before the tenant pauses. null: the table has few rows, or they change, so that
+   * all are compared within the pause.
    */
-  readonly newRowSql: string | null;
+  readonly newRowSql: NewRowSql | null;
 }
 
+type NewRowSql = (id: string) => string;
+
 /** The time that an id begins with. */
-const momentSql = `to_timestamp(('x' || translate(left($2, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
+const momentOf: NewRowSql = (id) =>
+  `to_timestamp(('x' || translate(left(${id}::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
+const never: NewRowSql = (id) => `${id}::uuid is null`;
 
 /**
  * Of tables without ids that grow with time, those that get a row for each event or change. What is
  * made from facts has no new rows: the audit compares it with them, and it can be made again.
  */
-const newRowsSql: Readonly<Record<string, string>> = {
-  audit: `at > ${momentSql}`,
-  audit_seal: `audit_id in (select id from audit where tenant_id = $1 and at > ${momentSql})`,
-  rated_dimension: 'transaction_id > $2::uuid',
-  usage_combination: 'false',
-  usage_combination_part: 'false',
-  usage_identity: `external_id in (select external_transaction_id from usage_event
-    where tenant_id = $1 and id > $2::uuid and external_transaction_id is not null)`,
-  usage_list: 'false',
-  usage_message: `received_at > ${momentSql}`,
-  usage_search: 'false',
-  usage_total: 'false',
-  wallet_entry: `at > ${momentSql}`,
-  webhook_attempt: `started_at > ${momentSql}`,
+const newRowsSql: Readonly<Record<string, NewRowSql>> = {
+  audit: (id) => `at > ${momentOf(id)}`,
+  audit_seal: (id) =>
+    `audit_id in (select id from audit where tenant_id = $1 and at > ${momentOf(id)})`,
+  rated_dimension: (id) => `transaction_id > ${id}::uuid`,
+  usage_combination: never,
+  usage_combination_part: never,
+  usage_identity: (id) => `external_id in (select external_transaction_id from usage_event
+    where tenant_id = $1 and id > ${id}::uuid and external_transaction_id is not null)`,
+  usage_list: never,
+  usage_message: (id) => `received_at > ${momentOf(id)}`,
+  usage_search: never,
+  usage_total: never,
+  wallet_entry: (id) => `at > ${momentOf(id)}`,
+  webhook_attempt: (id) => `started_at > ${momentOf(id)}`,
 };
+const byId: NewRowSql = (id) => `id > ${id}::uuid`;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -70,7 +76,7 @@ export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> 
   );
   return rows.map(({ name, hasTimedIds }) => ({
     name,
-    newRowSql: newRowsSql[name] ?? (hasTimedIds ? 'id > $2::uuid' : null),
+    newRowSql: newRowsSql[name] ?? (hasTimedIds ? byId : null),
   }));
 }
 
