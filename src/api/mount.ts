@@ -82,7 +82,7 @@ export interface RequestState {
 const bearerForm = /^Bearer +([^\s]+)$/i;
 
 /** Authenticates the bearer value of a request. 401: it is missing or not valid. */
-export async function identify(ctx: Context, platform: Platform): Promise<Identity> {
+export function identify(ctx: Context, platform: Platform): Identity | Promise<Identity> {
   const bearer = bearerForm.exec(ctx.get('authorization'))?.[1];
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
@@ -92,9 +92,22 @@ export async function identify(ctx: Context, platform: Platform): Promise<Identi
   // failures.
   const isKnown = addressLimits.isKnown(bearer);
   if (!isKnown) addressLimits.check('credential', clientOf(ctx, platform));
+  const verifying = platform.authenticate(bearer);
+  if (!isKnown || verifying instanceof Promise) return verified(bearer, verifying, ctx, platform);
+  return verifying;
+}
+
+/** The identity of a bearer value that was not valid lately, or has to be verified again. */
+async function verified(
+  bearer: string,
+  verifying: Identity | Promise<Identity>,
+  ctx: Context,
+  platform: Platform,
+): Promise<Identity> {
+  const { addressLimits } = platform;
   try {
-    const identity = await platform.authenticate(bearer);
-    if (!isKnown) addressLimits.remember(bearer);
+    const identity = await verifying;
+    if (!addressLimits.isKnown(bearer)) addressLimits.remember(bearer);
     return identity;
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') {
@@ -125,12 +138,16 @@ export function checkIdempotencyKey(operation: Operation, key: string | undefine
   );
 }
 
-/** The body, validated by its schema; undefined where there is none. */
-async function readInput(operation: Operation, ctx: Context, leave: () => void): Promise<unknown> {
-  if (!operation.body) return undefined;
+/** The body, validated by its schema. */
+async function readInput(
+  operation: Operation,
+  schema: NonNullable<Operation['body']>,
+  ctx: Context,
+  leave: () => void,
+): Promise<unknown> {
   const { text, value } = await readBody(ctx, operation);
   if (text.length < largeBodyMin) leave();
-  const body = validate(operation.body, value);
+  const body = validate(schema, value);
   return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
 }
 
@@ -174,7 +191,8 @@ async function carryOut(
   const entering = enterWithBody(ctx, operation, identity.tenantId);
   const leave = entering instanceof Promise ? await entering : entering;
   try {
-    const body = await readInput(operation, ctx, leave);
+    const { body: schema } = operation;
+    const body = schema === undefined ? undefined : await readInput(operation, schema, ctx, leave);
     checkAdminFields(operation, identity, body);
     await perform(operation, handler, ctx, platform, identity, { params, query, body });
   } finally {
@@ -243,7 +261,9 @@ async function answerRequest(
   platform: Platform,
 ): Promise<void> {
   const isPublic = accessOf(operation) === 'public';
-  const identity = isPublic ? anonymous : await identify(ctx, platform);
+  // Awaited only if it is a promise: an await costs more than most of these checks.
+  const identifying = isPublic ? anonymous : identify(ctx, platform);
+  const identity = identifying instanceof Promise ? await identifying : identifying;
   (ctx.state as RequestState).tenantId = identity.tenantId;
   const { tenantId } = identity;
   if (!isPublic) {
@@ -255,7 +275,6 @@ async function answerRequest(
       throw error;
     }
   }
-  // Awaited only if it is a promise: an await costs more than most of these checks.
   const entering = enterShare(operation, ctx, platform, tenantId);
   const leaveShare = entering instanceof Promise ? await entering : entering;
   try {
@@ -296,13 +315,10 @@ export function mount(
   guard: Guard = (_ctx, work) => work(),
 ): void {
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-  router.register(path, [operation.method.toLowerCase()], async (ctx: Context, next: Next) => {
-    if (routesOf(ctx)[0]?.path !== path) {
-      await next();
-      return;
-    }
+  router.register(path, [operation.method.toLowerCase()], (ctx: Context, next: Next) => {
+    if (routesOf(ctx)[0]?.path !== path) return next();
     (ctx.state as RequestState).operation = operation;
-    await guard(ctx, () => answerRequest(operation, handler, ctx, platform));
+    return guard(ctx, () => answerRequest(operation, handler, ctx, platform));
   });
 }
 

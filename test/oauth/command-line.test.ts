@@ -210,7 +210,7 @@ describe('OAuth: the command line', function () {
   });
 
   const refusalOf = (bearer: string) =>
-    instance.platform.authenticate(bearer).then(
+    Promise.resolve(instance.platform.authenticate(bearer)).then(
       () => 'none',
       (error: unknown) => (error as Error).message,
     );

@@ -245,10 +245,7 @@ export function openPostgresBroker(
   return {
     keepsMessages: true,
     publishAll,
-    async publish(message) {
-      const [published] = await publishAll([message]);
-      return published as Published;
-    },
+    publish: (message) => publishAll([message]).then(([published]) => published as Published),
     read: async (tenantId, partition, offset, end) =>
       readRange(await databaseOf(tenantId), { tenantId, partition, offset, end }),
     firstKept: async (tenantId, ...place) =>
