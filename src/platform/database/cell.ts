@@ -8,8 +8,8 @@ import type { Logger } from '../log.js';
 import type { PoolState } from '../metrics.js';
 import { cancelStatement } from './cancel-statement.js';
 import { PoolShares } from './pool-shares.js';
-import { Caller, forCaller, tenantClient, type ConnectionSource } from './tenant-client.js';
-import type { PooledConnection, Trail } from './tenant-entrance.js';
+import { Caller, forCaller, tenantClient } from './tenant-client.js';
+import type { ConnectionSource, PooledConnection, Trail } from './tenant-entrance.js';
 import type { TimeLimits, WorkKind } from './time-limits.js';
 
 /** The name of the database of `DATABASE_URL`, where the platform's own tables are. */

@@ -4,7 +4,7 @@ import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transac
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { sqlState } from '../../kernel/sql-state.js';
 import type { PoolShares } from './pool-shares.js';
-import type { Entrance, PooledConnection, Trail } from './tenant-entrance.js';
+import type { ConnectionSource, Entrance, PooledConnection, Trail } from './tenant-entrance.js';
 import type { TimeLimits } from './time-limits.js';
 
 /** A transaction of an entered tenant, with the time limits of transactions. */
@@ -83,13 +83,6 @@ export class Caller {
       delayMs = Math.min(2 * delayMs, cancelDelayMaxMs);
     }
   }
-}
-
-/** Where connections come from: a server, and how its connections are divided among tenants. */
-export interface ConnectionSource {
-  readonly shares: PoolShares;
-  acquireConnection(): Promise<unknown>;
-  releaseConnection(connection: unknown): Promise<void>;
 }
 
 interface TenantClientOptions {

@@ -1,7 +1,14 @@
 import pg from 'pg';
 import { sqlState, sqlStateOf } from '../../kernel/sql-state.js';
-import type { ConnectionSource } from './tenant-client.js';
+import type { PoolShares } from './pool-shares.js';
 import type { TimeLimits } from './time-limits.js';
+
+/** Where connections come from: a server, and how its connections are divided among tenants. */
+export interface ConnectionSource {
+  readonly shares: PoolShares;
+  acquireConnection(): Promise<unknown>;
+  releaseConnection(connection: unknown): Promise<void>;
+}
 
 /** Who the audit names. */
 export interface Trail {

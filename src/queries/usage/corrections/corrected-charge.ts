@@ -8,26 +8,9 @@ import type * as schema from '../../../schemas/usage/usage-correction.js';
 import type { ArchiveFiles } from '../../../messages/ageing/usage-archive.js';
 import { answerFromArchive } from '../archive/answer-from-archive.js';
 import { findCorrection } from './correction.js';
-import { explainPairs } from './explained-pairs.js';
+import { explainPairs, type ChargePair } from './explained-pairs.js';
 
 type CorrectedChargeDto = Static<typeof schema.CorrectedCharge>;
-
-/** A charge that was reversed, and the one in its place, with what they have in common. */
-export interface ChargePair {
-  readonly position: number;
-  readonly eventId: string;
-  readonly beforeId: string | null;
-  readonly afterId: string | null;
-  readonly externalTransactionId: string;
-  readonly accountId: string;
-  readonly serviceId: string;
-  readonly currency: string;
-  readonly usageType: string;
-  readonly transactionDate: string;
-  /** Decimal text. */
-  readonly before: string | null;
-  readonly after: string | null;
-}
 
 const pairsSql = `
   with page as materialized (

@@ -7,8 +7,24 @@ import { eventOfCharges } from '../gone-message.js';
 import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
 import { readMessage } from '../usage-message.js';
 import { contentAt, madeTogether, readContents } from './content-at.js';
-import type { ChargePair } from './corrected-charge.js';
 import { firstDifference, type FirstDifference } from './first-difference.js';
+
+/** A charge that was reversed, and the one in its place, with what they have in common. */
+export interface ChargePair {
+  readonly position: number;
+  readonly eventId: string;
+  readonly beforeId: string | null;
+  readonly afterId: string | null;
+  readonly externalTransactionId: string;
+  readonly accountId: string;
+  readonly serviceId: string;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly transactionDate: string;
+  /** Decimal text. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
 
 export interface ExplainedPair {
   readonly beforeExplanation: Explanation | null;

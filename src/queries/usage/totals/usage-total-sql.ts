@@ -2,9 +2,22 @@ import type { SqlValue } from '../../../models/db/sql-rows.js';
 import { eventMessageSql, sentMessageSql } from '../../../models/usage/event-message.js';
 import { eventTimeSql, factPartsSql, partsKnownSql } from '../../../models/usage/usage-fact.js';
 import { pendingPartsSql } from '../../../models/usage/usage-total.js';
-import type { UsageGroup } from '../../../schemas/usage/usage-total.js';
-import type { AskedTotals, TotalKey } from './usage-total.js';
+import type { UsageBucket, UsageGroup } from '../../../schemas/usage/usage-total.js';
 import type { SourceRange } from './usage-total-ranges.js';
+
+/** One name of `groupBy` or of a filter. */
+export type TotalKey = { readonly name: UsageGroup } | { readonly dimension: string };
+
+/** What is asked of totals, as its names are understood. */
+export interface AskedTotals {
+  readonly bucket: UsageBucket;
+  readonly groups: readonly TotalKey[];
+  readonly filters: readonly (readonly [TotalKey, string])[];
+  readonly limit: number;
+  readonly offset: number;
+  /** Of what was known then; null: of what is known now. */
+  readonly knownOn: Date | null;
+}
 
 /** The column of the parts for each name of `groupBy`. */
 const columns: Readonly<Record<UsageGroup, string>> = {

@@ -20,7 +20,7 @@ import {
 } from '../../../schemas/usage/usage-total.js';
 import { readHalfOpenRange, readInstantOf } from '../../lists/time-range.js';
 import { divideRange, type SourceRange } from './usage-total-ranges.js';
-import { usageTotalsSql } from './usage-total-sql.js';
+import { usageTotalsSql, type AskedTotals, type TotalKey } from './usage-total-sql.js';
 
 type UsageTotalDto = Static<typeof UsageTotal>;
 
@@ -35,9 +35,6 @@ export interface UsageTotalRequest {
   readonly offset: number;
   readonly [filter: string]: string | number | undefined;
 }
-
-/** One name of `groupBy` or of a filter. */
-export type TotalKey = { readonly name: UsageGroup } | { readonly dimension: string };
 
 interface TotalRow {
   readonly isBeingMade: boolean;
@@ -97,16 +94,6 @@ function refuseGoneDimensions(events: number): void {
       '(GET /v1/retention): ask for a later range, or without dimensions.',
     { field: 'from' },
   );
-}
-
-export interface AskedTotals {
-  readonly bucket: UsageBucket;
-  readonly groups: readonly TotalKey[];
-  readonly filters: readonly (readonly [TotalKey, string])[];
-  readonly limit: number;
-  readonly offset: number;
-  /** Of what was known then; null: of what is known now. */
-  readonly knownOn: Date | null;
 }
 
 async function readTotals(
