@@ -43,20 +43,21 @@ export async function createGrant(
   const [effectiveFrom, expiresAt] = [instantOf(input.effectiveFrom), instantOf(input.expiresAt)];
   return scope.db.transaction(async (trx) => {
     const wallet = await holdWallet(trx, scope, walletId);
+    const known = await WalletGrant.query(trx)
+      .forTenant(scope.tenantId)
+      .findOne({ walletId, externalId: input.externalId });
+    const body = { ...input, serviceIds: servicesAsIn(known, input.serviceIds ?? undefined) };
     const asked = nameOf({
-      ...input,
+      ...body,
       // What stands for what is left out is the same as leaving it out.
       priority: input.priority === 0 ? undefined : (input.priority ?? undefined),
       currency: input.currency === wallet.currency ? undefined : (input.currency ?? undefined),
       effectiveFrom: effectiveFrom ?? undefined,
       expiresAt: expiresAt ?? undefined,
-      serviceIds: input.serviceIds ?? undefined,
     });
-    const known = await WalletGrant.query(trx)
-      .forTenant(scope.tenantId)
-      .findOne({ walletId, externalId: input.externalId });
     // Versions before have kept the name of the body as it was sent.
-    if (known) return presentGrant(requireSame(known, [asked, nameOf(input)]), wallet.currency);
+    const asSent = input.serviceIds === null ? input : body;
+    if (known) return presentGrant(requireSame(known, [asked, nameOf(asSent)]), wallet.currency);
     checkCurrency(wallet, input.currency ?? null);
     checkTimes(scope.now(), effectiveFrom, expiresAt);
     await requireServices(trx, scope, input.serviceIds ?? []);
@@ -89,6 +90,16 @@ const instantOf = (text: string | null | undefined): Date | null => {
   const read = text === null || text === undefined ? undefined : readDateOrInstant(text);
   return read ? new Date(read.from) : null;
 };
+
+/** Services in the order in which a grant names the same ones: no order of them means anything. */
+function servicesAsIn(
+  grant: WalletGrant | undefined,
+  ids: readonly string[] | undefined,
+): readonly string[] | undefined {
+  const known = grant?.serviceIds ?? undefined;
+  const textOf = (of: readonly string[] = []): string => [...new Set(of)].sort().join();
+  return textOf(ids) === textOf(known) ? known : ids;
+}
 
 const nameOf = (body: object): string => contentId(canonicalJson(JSON.parse(JSON.stringify(body))));
 

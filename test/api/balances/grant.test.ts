@@ -113,6 +113,35 @@ describe('grants of wallets', () => {
     expect(await balanceOf(walletId)).to.equal(23);
   });
 
+  // spec/beyond.md R152
+  it('are the same whatever order their services are named in', async () => {
+    const walletId = await addWallet();
+    const services: string[] = [];
+    for (const name of ['Storage', 'Compute', 'Mail']) {
+      const body = { name, currency: 'USD' };
+      services.push((await tenant.post(`${external}/services`, body).expect(201)).body.id);
+    }
+    const [storage = '', compute = '', mail = ''] = services;
+    const body = grant({ serviceIds: [storage, compute] });
+    const made = await tenant.post(grantsOf(walletId), body).expect(201);
+    expect(made.body.serviceIds).to.deep.equal([storage, compute]);
+    const same = [
+      [compute, storage],
+      [compute, storage, compute],
+      [compute.toUpperCase(), storage],
+    ];
+    for (const serviceIds of same) {
+      const again = await tenant.post(grantsOf(walletId), { ...body, serviceIds }).expect(201);
+      expect(again.body).to.deep.equal(made.body);
+    }
+    const others = [[storage], [storage, mail], [storage, compute, mail], null];
+    for (const serviceIds of others) {
+      await tenant.post(grantsOf(walletId), { ...body, serviceIds }).expect(409);
+    }
+    await tenant.post(grantsOf(walletId), { ...body, priority: 1 }).expect(409);
+    expect(await balanceOf(walletId)).to.equal(10);
+  });
+
   it('are one when they come at the same time', async () => {
     const walletId = await addWallet();
     const body = grant();
