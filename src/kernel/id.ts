@@ -33,6 +33,19 @@ export function seededId(seed: string, content: string): string {
   );
 }
 
+/** The least and the greatest of some ids; empty texts where there are none. */
+export function boundsOf(ids: readonly string[]): {
+  readonly least: string;
+  readonly greatest: string;
+} {
+  let [least = '', greatest = ''] = [ids[0], ids[0]];
+  for (const id of ids) {
+    if (id < least) least = id;
+    else if (id > greatest) greatest = id;
+  }
+  return { least, greatest };
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isUuid(text: string): boolean {

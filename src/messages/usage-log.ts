@@ -84,6 +84,10 @@ export function chargeId(eventId: string, number: number): string {
   return `${eventId.slice(0, 19)}${hexOf(0x8000 + number, 4)}${eventId.slice(23)}`;
 }
 
+/** Which charge of its event has this id. */
+export const numberOfCharge = (id: string): number =>
+  Number.parseInt(id.slice(19, 23), 16) - 0x8000;
+
 /** The place of the log that an id names, if it is an event's. */
 export function placeOfUsageEvent(id: string): { partition: number; offset: number } | undefined {
   const match = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-8000-([0-9a-f]{12})$/i.exec(id);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { sqlRows } from '../../src/models/db/sql-rows.js';
-import { readMessagesAt } from '../../src/models/usage/event-message.js';
+import { pageBytesMax, readMessagesAt } from '../../src/models/usage/event-message.js';
 import { findCountersOf } from '../../src/models/usage/corrections/metered-counter.js';
 import { Pass } from '../../src/queries/usage/corrections/rerating/rerate.js';
 import {
@@ -89,7 +89,7 @@ describe('events that are rated again as texts', () => {
     const { db, tenantId } = tenant.scope;
     const of = partition ?? (await places())[0]?.partition ?? -1;
     const asked = offsets.map((offset) => ({ partition: of, offset }));
-    return (await readMessagesAt(db.read, tenantId, asked)).map(nameOf);
+    return (await readMessagesAt(db.read, tenantId, asked, pageBytesMax)).map(nameOf);
   };
   const rerate = async (): Promise<{ changed: number }> => {
     const data = { from: '2026-03-01', to: '2026-04-01', reason };
@@ -248,7 +248,7 @@ describe('events that are rated again as texts', () => {
       { partition: partition + 1, offset: 0 },
       { partition, offset: 7 },
     ];
-    const [none, text] = await readMessagesAt(db.read, tenantId, elsewhere);
+    const [none, text] = await readMessagesAt(db.read, tenantId, elsewhere, pageBytesMax);
     expect([none, nameOf(text)]).to.deep.equal([null, 'far-7']);
     // Beyond the end of the log by more than an integer of PostgreSQL says.
     expect(await textsAt([3_000_000_000, 3])).to.deep.equal([null, 'far-3']);

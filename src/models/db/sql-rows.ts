@@ -23,3 +23,12 @@ export async function sqlRows<T>(
   const { rows } = await db.raw<{ rows: T[] }>(sql, bindings as readonly Knex.Value[]);
   return rows;
 }
+
+/**
+ * SQL for whether a column has one of many ids (`:ids`), of which `:least` is the first and `:greatest` the
+ * last: these say of which months facts are, so that no other part of their tables is planned for. The ids
+ * come from a subquery, because PostgreSQL estimates each element of an array that it knows: of 100,000 ids
+ * that was more than half of the time.
+ */
+export const amongSql = (column: string): string =>
+  `${column} = any((select :ids::uuid[])::uuid[]) and ${column} >= :least and ${column} <= :greatest`;

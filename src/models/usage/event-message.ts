@@ -1,5 +1,11 @@
 import type { Knex } from 'knex';
-import { arrayLiteral, oneJsonSql, splitJson, splitSql } from '../../kernel/text/postgres-array.js';
+import {
+  arrayLiteral,
+  jsonSeparatorSql,
+  oneJsonSql,
+  splitJson,
+  splitSql,
+} from '../../kernel/text/postgres-array.js';
 import type { UsageRecord } from '../../messages/usage-log.js';
 import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
 import { BulkTable } from '../db/bulk-table.js';
@@ -45,10 +51,25 @@ export const sentMessageSql = (t: string): string => `coalesce(${t}.message, (
 ))`;
 
 /**
+ * SQL for whether an event has the message that stands at its place in the log. Of most tenants none was
+ * amended: then nothing is looked for.
+ */
+export const isAsSentSql = (t: string): string => `${t}.message is null and (
+  (select not exists (
+    select from usage_event_change where tenant_id = :tenantId and message is not null
+  )) or not exists (
+    select from usage_event_change as amended
+    where amended.tenant_id = :tenantId and amended.event_id = ${t}.id and amended.message is not null
+    offset 0
+  ))`;
+
+/**
  * SQL for about how many bytes that message has, found without reading it: a long one is alone in its
  * row of the log.
  */
-export const eventMessageWeightSql = (t: string): string => `coalesce(octet_length(${t}.message), (
+export const eventMessageWeightSql = (t: string): string => `coalesce(octet_length((
+  ${amendedSql(t)}
+)), octet_length(${t}.message), (
   ${groupSql('octet_length(messages) / (end_offset - first_offset)', t)}
 ), 0)::bigint`;
 
@@ -68,39 +89,72 @@ export async function readEventMessages(
   return new Map(rows.map(({ id, message }) => [id, message]));
 }
 
+/** How many of the first of these events have messages of so many bytes together: one at least. */
+export async function countFitting(
+  db: Knex,
+  tenantId: string,
+  eventIds: readonly string[],
+  bytesMax: number,
+): Promise<number> {
+  if (eventIds.length === 0) return 0;
+  const [row] = await sqlRows<{ count: number }>(
+    db,
+    `select count(*)::integer as "count" from (
+       select sum(weight) over (order by place) - weight as before from (
+         select place, coalesce((
+           select ${eventMessageWeightSql('t')} from usage_event as t
+           where t.tenant_id = ? and t.id = asked.id
+         ), 0) as weight
+         from unnest(?::uuid[]) with ordinality as asked (id, place)
+       ) as weighed
+     ) as summed where before < ?`,
+    [tenantId, arrayLiteral(eventIds), bytesMax],
+  );
+  return Math.max(row?.count ?? 0, 1);
+}
+
 /**
- * SQL for what stands at places of the log (`:partitions`, `:offsets`), as (place, text), counted from 1.
- * Each row of it is unpacked once, and found by its key, whatever PostgreSQL believes of how many there are.
+ * SQL for what stands at places of the log (`:partitions`, `:offsets`), joined, of as many of the first of
+ * them as have so many bytes (`:bytesMax`) together: an empty text is that of a place where nothing is. Each
+ * row of it is unpacked once, and found by its key, whatever PostgreSQL believes of how many there are.
  */
 const messagesAtSql = `
-  with asked as materialized (
-    select one.*, (
-      select first_offset from usage_message
+  with weighed as materialized (
+    select one.*, found.first,
+      sum(coalesce(weight, 0)) over (order by place) - coalesce(weight, 0) as before
+    from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
+      as one (partition, "offset", place)
+    left join lateral (
+      select first_offset as first, octet_length(messages) / (end_offset - first_offset) as weight
+      from usage_message
       where tenant_id = :tenantId and usage_message.partition = one.partition
         and first_offset <= one."offset"
       order by first_offset desc limit 1
-    ) as first
-    from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
-      as one (partition, "offset", place)
-  ), unpacked as materialized (
-    select own.*, ${splitSql('messages')} as texts
-    from (select distinct partition, first from asked) as own
-    cross join lateral (
-      select messages from usage_message
+    ) as found on true
+  ), own as materialized (
+    select partition, first, array_agg(place) as places, array_agg("offset" - first + 1) as numbers
+    from weighed where before < :bytesMax group by partition, first
+  ), unpacked as (
+    select places, numbers, texts from own left join lateral (
+      select ${splitSql('messages')} as texts from usage_message
       where tenant_id = :tenantId and usage_message.partition = own.partition
         and first_offset = own.first offset 0
-    ) as found
+    ) as found on true offset 0
   )
-  select place::integer, case when "offset" - first < cardinality(texts) then
-    texts[("offset" - first + 1)::integer] end as text
-  from asked join unpacked using (partition, first)`;
+  select string_agg(coalesce(
+    case when number <= cardinality(texts) then texts[number::integer] end, ''
+  ), ${jsonSeparatorSql} order by place) as texts
+  from unpacked cross join unnest(places, numbers) as one (place, number)`;
 
 /**
  * SQL for the rows of the log between two of its places (`:first`, `:last`), of which those with one long
- * message alone are left out that nobody asks for (`:offsets`).
+ * message alone are left out that nobody asks for (`:offsets`); none where they have more bytes than
+ * `:bytesMax` together.
  */
 const groupsBetweenSql = `
-  select first_offset::float8 as "first", messages from usage_message
+  select first, messages from (select first_offset::float8 as first, messages,
+    sum(octet_length(messages)) over () as weight
+  from usage_message
   where tenant_id = :tenantId and partition = :partition and first_offset <= :last
     and first_offset >= coalesce((
       select before.first_offset from usage_message as before
@@ -108,7 +162,14 @@ const groupsBetweenSql = `
         and before.first_offset <= :first
       order by before.first_offset desc limit 1
     ), :first)
-    and (end_offset - first_offset > 1 or first_offset = any(:offsets::bigint[]))`;
+    and (end_offset - first_offset > 1 or first_offset = any(:offsets::bigint[]))
+  ) as found where weight <= :bytesMax`;
+
+/**
+ * What the messages of a page of events may have together: it ends before its limit where it would have
+ * more, since each may have a mebibyte.
+ */
+export const pageBytesMax = 8 * 1024 * 1024;
 
 /** A place of the log. */
 export interface LogPlace {
@@ -119,11 +180,15 @@ export interface LogPlace {
 /** Messages of the log for each that is asked for, up to which whole rows of it are taken apart here. */
 const spanMax = 8;
 
-/** What stands at places of the log; null where there is nothing. */
+/**
+ * What stands at as many of the first of these places of the log as have so many bytes together, at one at
+ * least; null where there is nothing.
+ */
 export async function readMessagesAt(
   db: Knex,
   tenantId: string,
   places: readonly LogPlace[],
+  bytesMax: number,
 ): Promise<(string | null)[]> {
   if (places.length === 0) return [];
   const offsets = places.map(({ offset }) => offset);
@@ -133,22 +198,21 @@ export async function readMessagesAt(
     last - first < spanMax * places.length &&
     places.every((place) => place.partition === partition);
   if (areNear) {
-    const bindings = { tenantId, partition, first, last, offsets: arrayLiteral(offsets) };
+    const bindings = { tenantId, partition, first, last, offsets: arrayLiteral(offsets), bytesMax };
     const found = new Map<number, string>();
-    const rows = sqlRows<{ first: number; messages: string }>(db, groupsBetweenSql, bindings);
-    for (const { first: begin, messages } of await rows) {
+    const rows = await sqlRows<{ first: number; messages: string }>(db, groupsBetweenSql, bindings);
+    for (const { first: begin, messages } of rows) {
       for (const [index, text] of splitJson(messages).entries()) found.set(begin + index, text);
     }
-    return offsets.map((offset) => found.get(offset) ?? null);
+    if (rows.length > 0) return offsets.map((offset) => found.get(offset) ?? null);
   }
-  const texts = places.map((): string | null => null);
-  const rows = sqlRows<{ place: number; text: string | null }>(db, messagesAtSql, {
+  const [row] = await sqlRows<{ texts: string }>(db, messagesAtSql, {
     tenantId,
     partitions: arrayLiteral(places.map((place) => place.partition)),
     offsets: arrayLiteral(offsets),
+    bytesMax,
   });
-  for (const { place, text } of await rows) texts[place - 1] = text;
-  return texts;
+  return splitJson(row?.texts ?? '').map((text) => text || null);
 }
 
 interface GroupRow {

@@ -1,12 +1,13 @@
 import type { Knex } from 'knex';
 import type { Decimal } from '../../kernel/numbers/money.js';
+import { boundsOf } from '../../kernel/id.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { chargeId } from '../../messages/usage-log.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { readPricedRows, type PricedRow, type PricedRowColumns } from './priced-row.js';
 import { movePlaces } from './corrections/charge-place.js';
 import { TenantModel } from '../db/tenant-model.js';
-import { sqlRows } from '../db/sql-rows.js';
+import { amongSql, sqlRows } from '../db/sql-rows.js';
 
 export interface RatedTransactionRow extends PricedRowColumns {
   readonly id: string;
@@ -150,7 +151,9 @@ function chargeWithRow(found: ChargeColumns & OwnRow): RatedTransaction {
 }
 
 /** Charges without those that were taken back, and what took them back. */
-export function standing(charges: readonly RatedTransaction[]): RatedTransaction[] {
+export function standing<Charge extends Pick<RatedTransaction, 'id' | 'reverses'>>(
+  charges: readonly Charge[],
+): Charge[] {
   const reversed = new Set(charges.map(({ reverses }) => reverses));
   return charges.filter(({ id, reverses }) => reverses === null && !reversed.has(id));
 }
@@ -158,6 +161,31 @@ export function standing(charges: readonly RatedTransaction[]): RatedTransaction
 /** Most events have one charge: the ids of so many are asked for first, then of so many more at once. */
 const chargesFirst = 2;
 const chargesAtOnce = 8;
+
+/** All charges of events, by event, read by their ids. */
+export async function readByEvent<Charge extends Pick<RatedTransaction, 'usageEventId'>>(
+  eventIds: readonly string[],
+  read: (chargeIds: readonly string[]) => Promise<readonly Charge[]>,
+): Promise<Map<string, Charge[]>> {
+  const found = new Map<string, Charge[]>();
+  let asked = eventIds;
+  let known = 0;
+  for (let count = chargesFirst; asked.length > 0; count = chargesAtOnce) {
+    const first = known + 1;
+    const ids = asked.flatMap((eventId) =>
+      Array.from({ length: count }, (_each, index) => chargeId(eventId, first + index)),
+    );
+    known += count;
+    for (const charge of await read(ids)) {
+      const ofEvent = found.get(charge.usageEventId);
+      if (ofEvent) ofEvent.push(charge);
+      else found.set(charge.usageEventId, [charge]);
+    }
+    const all = known;
+    asked = asked.filter((eventId) => found.get(eventId)?.length === all);
+  }
+  return found;
+}
 
 /** What a usage event costs, or pays, an account. */
 export class RatedTransaction extends TenantModel {
@@ -229,33 +257,18 @@ export class RatedTransaction extends TenantModel {
    * All charges of several events, with reversals and what they reverse. Their counters stand where
    * corrections have moved them, as far as that was known at an instant where one is given.
    */
-  static async allOfEvents(
+  static allOfEvents(
     db: Knex,
     tenantId: string,
     eventIds: readonly string[],
     knownOn: Date | null = null,
   ): Promise<Map<string, RatedTransaction[]>> {
-    const found = new Map<string, RatedTransaction[]>();
-    let asked = eventIds;
-    let known = 0;
-    for (let count = chargesFirst; asked.length > 0; count = chargesAtOnce) {
-      const first = known + 1;
-      const ids = asked.flatMap((eventId) =>
-        Array.from({ length: count }, (_each, index) => chargeId(eventId, first + index)),
-      );
-      known += count;
+    return readByEvent(eventIds, async (ids) => {
       const charges = await RatedTransaction.withRows(db, tenantId, ids);
       await RatedTransaction.readKnown(db, tenantId, charges);
       await movePlaces(db, tenantId, charges, knownOn);
-      for (const charge of charges) {
-        const ofEvent = found.get(charge.usageEventId);
-        if (ofEvent) ofEvent.push(charge);
-        else found.set(charge.usageEventId, [charge]);
-      }
-      const all = known;
-      asked = asked.filter((eventId) => found.get(eventId)?.length === all);
-    }
-    return found;
+      return charges;
+    });
   }
 
   /**
@@ -272,8 +285,8 @@ export class RatedTransaction extends TenantModel {
       `select ${columnsSql}, ${ownRowSql}
        from rated_transaction as t left join rating_plan_row as own on own.tenant_id = t.tenant_id
          and own.plan_id = t.plan_id and own.rate_card_row_id = t.rate_card_row_id
-       where t.tenant_id = ? and t.id = any(?::uuid[]) order by t.id`,
-      [tenantId, arrayLiteral(ids)],
+       where t.tenant_id = :tenantId and ${amongSql('t.id')} order by t.id`,
+      { tenantId, ids: arrayLiteral(ids), ...boundsOf(ids) },
     );
     const charges = found.map(chargeWithRow);
     const others = charges.filter(({ dimensions }) => dimensions.length === 0);

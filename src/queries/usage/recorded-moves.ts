@@ -1,5 +1,5 @@
 import { compareDecimals, Decimal } from '../../kernel/numbers/money.js';
-import type { RatedTransaction } from '../../models/usage/rated-transaction.js';
+import type { TriedRow } from '../../models/usage/repricing/tried-charge.js';
 import { counterIdOf } from '../../models/usage/usage-counter.js';
 import type { CounterReader } from '../../rating/index.js';
 
@@ -19,7 +19,7 @@ export const wasCounted = (move: RecordedMove | undefined, value: string): boole
 export function recordedMoves({
   charges,
 }: {
-  readonly charges: readonly RatedTransaction[];
+  readonly charges: readonly { readonly dimensions: readonly TriedRow[] }[];
 }): Map<string, RecordedMove> {
   const moves = new Map<string, RecordedMove>();
   for (const { dimensions } of charges) {

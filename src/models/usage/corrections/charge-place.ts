@@ -3,7 +3,6 @@ import type { Decimal } from '../../../kernel/numbers/money.js';
 import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
 import { BulkTable } from '../../db/bulk-table.js';
 import { sqlRows } from '../../db/sql-rows.js';
-import type { PricedRow } from '../priced-row.js';
 
 /** Where a counter stands before a charge that stays as it is: a correction has moved it. */
 export interface ChargePlace {
@@ -32,11 +31,17 @@ export function writePlaces(
   );
 }
 
+/** A priced row as far as its counter goes. */
+interface PlacedRow {
+  readonly counterId: string | null;
+  readonly counterBefore: string | null;
+}
+
 /** A charge as far as its counters go. */
-interface Placed {
+interface Placed<Row extends PlacedRow> {
   readonly id: string;
   readonly reverses: string | null;
-  dimensions: readonly PricedRow[];
+  dimensions: readonly Row[];
 }
 
 interface PlaceRow {
@@ -49,10 +54,10 @@ interface PlaceRow {
  * Puts the charges where corrections have moved their counters, as that was known at an instant where
  * one is given (docs/decisions/0355). A correction that is not committed yet has moved nothing.
  */
-export async function movePlaces(
+export async function movePlaces<Row extends PlacedRow>(
   db: Knex,
   tenantId: string,
-  charges: readonly Placed[],
+  charges: readonly Placed<Row>[],
   knownOn: Date | null,
 ): Promise<void> {
   const metered = charges.filter(
@@ -66,7 +71,7 @@ export async function movePlaces(
        place.counter_before as "counterBefore"
      from usage_charge_place as place join usage_correction as known
        on known.tenant_id = place.tenant_id and known.id = place.correction_id
-     where place.tenant_id = :tenantId and place.charge_id = any(:ids::uuid[])
+     where place.tenant_id = :tenantId and place.charge_id = any((select :ids::uuid[])::uuid[])
        and known.created_at <= coalesce(:knownOn::timestamptz, 'infinity')
      order by known.created_at, known.id`,
     {

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../../db/sql-rows.js';
+import { isAsSentSql } from '../event-message.js';
 import { eventTimeSql } from '../usage-fact.js';
 
 /** Which rated events are meant. */
@@ -11,6 +12,17 @@ export interface RatedRange {
   readonly to: string;
   /** Null: all. */
   readonly serviceIds: readonly string[] | null;
+}
+
+/** A rated event with its place in the log. */
+export interface RatedPlace {
+  readonly id: string;
+  readonly accountId: string;
+  readonly serviceId: string | null;
+  readonly partition: number;
+  readonly offset: number;
+  /** Whether it has the message that stands there. */
+  readonly isAsSent: boolean;
 }
 
 interface AccountEvents {
@@ -80,14 +92,33 @@ export function nextAccounts(
   });
 }
 
-/** Those of the given ids whose event is rated and in the range, account by account. */
+/**
+ * Those of the given ids whose event is rated and in the range, account by account, as one text: it is
+ * cheaper than as many rows.
+ */
 const inRangeSql = `
-  select id, account_id as "accountId" from usage_event
+  select string_agg(concat(
+    id, ' ', account_id, ' ', service_id, ' ', partition, ' ', "offset", ' ',
+    ${isAsSentSql('usage_event')}
+  ), ',' order by account_id, id) as places
+  from usage_event
   where tenant_id = :tenantId and id in (select id from candidate) and status = 'rated'
     and account_id = any(:accountIds::uuid[])
     and (:serviceIds::uuid[] is null or service_id = any(:serviceIds::uuid[]))
-    and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz
-  order by account_id, id`;
+    and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz`;
+
+const readPlaces = (places: string | null | undefined): RatedPlace[] =>
+  places?.split(',').map((text): RatedPlace => {
+    const [id = '', accountId = '', serviceId, partition, offset, isAsSent] = text.split(' ');
+    return {
+      id,
+      accountId,
+      serviceId: serviceId || null,
+      partition: Number(partition),
+      offset: Number(offset),
+      isAsSent: isAsSent === 't',
+    };
+  }) ?? [];
 
 const allSql = `
   with candidate as materialized (
@@ -104,13 +135,15 @@ const allSql = `
   ) ${inRangeSql}`;
 
 /** All rated events of these accounts in the range, account by account in the order of the ids. */
-export function ratedOfAccounts(
+export async function ratedOfAccounts(
   db: Knex,
   tenantId: string,
   range: RatedRange,
   accountIds: readonly string[],
-): Promise<{ readonly id: string; readonly accountId: string }[]> {
-  return sqlRows(db, allSql, { tenantId, ...range, accountIds });
+): Promise<readonly RatedPlace[]> {
+  const bindings = { tenantId, ...range, accountIds };
+  const [found] = await sqlRows<{ places: string | null }>(db, allSql, bindings);
+  return readPlaces(found?.places);
 }
 
 /**
@@ -145,9 +178,7 @@ const portionSql = `
     where tenant_id = :tenantId and id > :afterId::uuid and id <= (select id from bound)
       and account_id = :accountId::uuid and ${isListingSql}
   )
-  select (select id from bound) as "bound", array(
-    select id from (${inRangeSql}) as found order by id
-  ) as "ids"`;
+  select (select id from bound) as "bound", (${inRangeSql}) as places`;
 
 /**
  * The next rated events of an account in the range, and the id up to which there are no others: at most
@@ -162,8 +193,8 @@ export async function ratedAfter(
     afterId,
     most,
   }: { readonly accountId: string; readonly afterId: string; readonly most: number },
-): Promise<{ readonly bound: string; readonly ids: readonly string[] }> {
-  const [found] = await sqlRows<{ bound: string; ids: string[] }>(db, portionSql, {
+): Promise<{ readonly bound: string; readonly events: readonly RatedPlace[] }> {
+  const [found] = await sqlRows<{ bound: string; places: string | null }>(db, portionSql, {
     tenantId,
     ...range,
     accountId,
@@ -171,8 +202,10 @@ export async function ratedAfter(
     afterId,
     most,
   });
-  const { bound, ids } = found ?? { bound: range.last, ids: [] };
+  const bound = found?.bound ?? range.last;
+  const events = readPlaces(found?.places);
+  if (events.length <= 2 * most) return { bound, events };
   // What waits to be listed has no groups by which a bound could be found.
-  const some = ids.slice(0, most);
-  return ids.length > 2 * most ? { bound: some.at(-1) ?? bound, ids: some } : { bound, ids };
+  const some = events.slice(0, most);
+  return { bound: some.at(-1)?.id ?? bound, events: some };
 }

@@ -1,9 +1,10 @@
 import type { Knex } from 'knex';
+import { boundsOf } from '../../../kernel/id.js';
 import { problem } from '../../../kernel/problem.js';
 import { dayBefore } from '../../../kernel/time/date.js';
 import { foreverPeriod } from '../../../kernel/time/period.js';
 import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
-import { sqlRows, type SqlValue } from '../../../models/db/sql-rows.js';
+import { amongSql, sqlRows, type SqlValue } from '../../../models/db/sql-rows.js';
 import { listRatedIds } from '../../../models/usage/finding/usage-list.js';
 import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
@@ -117,9 +118,9 @@ export async function inOrder(
            select event_id from usage_event_change where tenant_id = :tenantId and message is not null
          ) as "isAsSent"
        from usage_event
-       where tenant_id = :tenantId and id = any(:ids::uuid[]) and ${sql}
+       where tenant_id = :tenantId and ${amongSql('id')} and ${sql}
      ) as placed`,
-    { ...bindings, tenantId, ids: arrayLiteral(ids) },
+    { ...bindings, tenantId, ids: arrayLiteral(ids), ...boundsOf(ids) },
   );
   return row?.placed?.split(',').map(readPlaced) ?? [];
 }

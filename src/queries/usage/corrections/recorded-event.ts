@@ -1,7 +1,13 @@
 import type { Knex } from 'knex';
+import { boundsOf } from '../../../kernel/id.js';
 import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
-import { sqlRows } from '../../../models/db/sql-rows.js';
-import { readEventMessages, readMessagesAt } from '../../../models/usage/event-message.js';
+import { amongSql, sqlRows } from '../../../models/db/sql-rows.js';
+import {
+  countFitting,
+  isAsSentSql,
+  readEventMessages,
+  readMessagesAt,
+} from '../../../models/usage/event-message.js';
 import { RatedTransaction, standing } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import type { UsageStatus } from '../../../models/usage/usage-event.js';
@@ -30,16 +36,6 @@ export interface RecordedEvent {
 
 type EventRow = Omit<RecordedEvent, 'charges' | 'chargeCount'>;
 
-/** Of most tenants none was amended: then nothing is looked for. */
-const isAsSentSql = `t.message is null and (
-  (select not exists (
-    select from usage_event_change where tenant_id = :tenantId and message is not null
-  )) or not exists (
-    select from usage_event_change as amended
-    where amended.tenant_id = :tenantId and amended.event_id = t.id and amended.message is not null
-    offset 0
-  ))`;
-
 /** These events with their charges, in the order of the ids. */
 export async function readRecordedEvents(
   db: Knex,
@@ -52,9 +48,9 @@ export async function readRecordedEvents(
     `select t.id, t.partition, t."offset"::float8 as "offset", t.status,
        t.account_id as "accountId", t.service_id as "serviceId",
        to_char(coalesce(t.event_at, t.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24') as "hour",
-       ${isAsSentSql} as "isAsSent"
-     from usage_event as t where t.tenant_id = :tenantId and t.id = any(:ids::uuid[])`,
-    { tenantId, ids: arrayLiteral(ids) },
+       ${isAsSentSql('t')} as "isAsSent"
+     from usage_event as t where t.tenant_id = :tenantId and ${amongSql('t.id')}`,
+    { tenantId, ids: arrayLiteral(ids), ...boundsOf(ids) },
   );
   const [rows, charges] = await Promise.all([
     reading,
@@ -78,6 +74,17 @@ export interface RecordedFacts {
   readonly isFromMessage: boolean;
 }
 
+/** Bytes that PostgreSQL can compare with. */
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+/** What is known of an event whose message is read. */
+interface SentEvent extends Pick<RecordedEvent, 'id' | 'partition' | 'offset' | 'isAsSent'> {
+  readonly charges: readonly Pick<
+    RatedTransaction,
+    'planId' | 'contractId' | 'contractServiceId'
+  >[];
+}
+
 /** Reads what events were rated with; plans are read once. */
 export class RecordedReader {
   readonly #db: Knex;
@@ -89,34 +96,60 @@ export class RecordedReader {
     this.#tenantId = tenantId;
   }
 
-  async read(events: readonly RecordedEvent[]): Promise<Map<string, RecordedFacts>> {
+  /**
+   * What events were rated with, of as many of the first ones as may be held at once, where that is limited;
+   * of those without a message, what their charges keep of them.
+   */
+  async read(
+    events: readonly RecordedEvent[],
+    bytesMax = unlimited,
+  ): Promise<Map<string, RecordedFacts>> {
+    const { facts } = await this.readSent(events, bytesMax);
+    for (const { id, charges } of events) {
+      const known = facts.get(id);
+      if (known?.isFromMessage !== false || known.plan.logics.length > 0) continue;
+      facts.set(id, { ...known, event: eventOfCharges(known.plan, charges) });
+    }
+    return facts;
+  }
+
+  /** The same by messages alone, and the first event that was left out. */
+  async readSent<Event extends SentEvent>(
+    events: readonly Event[],
+    bytesMax: number,
+  ): Promise<{ readonly facts: Map<string, RecordedFacts>; readonly next: Event | undefined }> {
     const rated = events.filter(({ charges }) => charges.length > 0);
     const firsts = rated.flatMap(({ charges }) => charges.slice(0, 1));
     await this.#readPlans(firsts.map(({ planId }) => planId));
     const lines = await findLines(this.#db, this.#tenantId, firsts);
-    const texts = await this.#readTexts(rated);
-    return new Map(
-      rated.flatMap(({ id, charges }) => {
-        const [first] = charges;
-        const plan = this.#plans.get(first?.planId ?? '');
-        if (!first || !plan) return [];
-        const line = lines.get(first.contractServiceId ?? '') ?? null;
-        const text = texts.get(id) ?? null;
-        const event = eventOf(text, plan, charges);
-        return [[id, { plan, line, event, isFromMessage: text !== null }]];
-      }),
-    );
+    const { texts, next } = await this.#readTexts(rated, bytesMax);
+    const facts = new Map<string, RecordedFacts>();
+    for (const { id, charges } of rated) {
+      const [first] = charges;
+      const [plan, text] = [this.#plans.get(first?.planId ?? ''), texts.get(id)];
+      if (!first || !plan || text === undefined) continue;
+      const line = lines.get(first.contractServiceId ?? '') ?? null;
+      facts.set(id, { plan, line, event: eventOf(text), isFromMessage: text !== null });
+    }
+    return { facts, next };
   }
 
   /** The messages of events: of the log by their places, and by their rows what is not found there. */
-  async #readTexts(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, string | null>> {
+  async #readTexts<Event extends SentEvent>(events: readonly Event[], bytesMax: number) {
     const sent = events.filter(({ isAsSent }) => isAsSent);
-    const read = await readMessagesAt(this.#db, this.#tenantId, sent);
-    const texts = new Map(sent.map(({ id }, index) => [id, read[index] ?? null]));
-    const others = events.flatMap(({ id }) => (typeof texts.get(id) === 'string' ? [] : [id]));
-    const found = await readEventMessages(this.#db, this.#tenantId, others);
+    const read = await readMessagesAt(this.#db, this.#tenantId, sent, bytesMax);
+    const texts = new Map(read.map((text, index) => [sent[index]?.id ?? '', text]));
+    const cut = sent[read.length];
+    const some = cut ? events.slice(0, events.indexOf(cut)) : events;
+    const others = some.flatMap(({ id }) => (typeof texts.get(id) === 'string' ? [] : [id]));
+    const count =
+      bytesMax === unlimited
+        ? others.length
+        : await countFitting(this.#db, this.#tenantId, others, bytesMax);
+    const found = await readEventMessages(this.#db, this.#tenantId, others.slice(0, count));
     for (const [id, text] of found) texts.set(id, text);
-    return texts;
+    const left = others[count];
+    return { texts, next: left === undefined ? cut : events.find(({ id }) => id === left) };
   }
 
   async #readPlans(ids: readonly string[]): Promise<void> {
@@ -129,12 +162,8 @@ export class RecordedReader {
   }
 }
 
-function eventOf(
-  text: string | null,
-  plan: RatingPlan,
-  charges: readonly RatedTransaction[],
-): UsageEvent | null {
-  if (text === null) return plan.logics.length > 0 ? null : eventOfCharges(plan, charges);
+function eventOf(text: string | null): UsageEvent | null {
+  if (text === null) return null;
   const { read } = readMessage(text);
   return read.ok ? read.event : null;
 }

@@ -25,10 +25,12 @@ export function isSameCharge(
 }
 
 /** The stored charge of the same account, kind and currency. */
-export const storedOf = (
-  charges: readonly StoredCharge[],
+export const storedOf = <
+  Charge extends Pick<StoredCharge, 'currency' | 'accountId' | 'usageType' | 'shareOf'>,
+>(
+  charges: readonly Charge[],
   charge: RatedTransaction,
-): StoredCharge | undefined =>
+): Charge | undefined =>
   charges.find(
     (stored) =>
       stored.currency === charge.currency &&

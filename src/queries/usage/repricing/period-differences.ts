@@ -5,8 +5,8 @@ import { sqlRows } from '../../../models/db/sql-rows.js';
 import type { PeriodDifference } from '../../../models/usage/repricing/repricing-period.js';
 import type { Prepared, Rated } from '../../../rating/index.js';
 import { loadPeriodAdjustments } from '../../billing/adjustments/period-adjustment.js';
-import type { RecordedEvent } from '../corrections/recorded-event.js';
 import type { TriedAdjustment } from './changed-facts.js';
+import type { TriedEvent } from './repricer.js';
 
 /** A charge that would be there (above zero), or not be there any more, with what adjustments ask of it. */
 export interface ChargeMove {
@@ -21,7 +21,7 @@ export interface ChargeMove {
 
 /** What minimums, maximums and commitments see of an event that would be rated otherwise. */
 export function movesOf(
-  { charges }: RecordedEvent,
+  { charges }: TriedEvent,
   { plan, owner }: Prepared,
   { transactions }: Rated,
 ): ChargeMove[] {

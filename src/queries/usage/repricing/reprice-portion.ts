@@ -11,15 +11,17 @@ import {
   nextAccounts,
   ratedAfter,
   ratedOfAccounts,
+  type RatedPlace,
   type RatedRange,
 } from '../../../models/usage/repricing/rated-in-range.js';
+import { readTriedCharges } from '../../../models/usage/repricing/tried-charge.js';
+import { standing } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
-import { readRecordedEvents, type RecordedEvent } from '../corrections/recorded-event.js';
 import { hasPeriodAdjustments } from '../../billing/adjustments/period-adjustment.js';
 import { CounterPlaces } from './counter-places.js';
 import { changedPairs, keptPairs, packCharges, type BilledPair } from './packed-charge.js';
 import { movesOf, type ChargeMove } from './period-differences.js';
-import type { RateEvent, Repriced, Repricer } from './repricer.js';
+import type { RateEvent, Repriced, Repricer, TriedEvent } from './repricer.js';
 
 /** Events of a portion: some hundred milliseconds of work. */
 export const portionMax = 2_000;
@@ -40,7 +42,7 @@ export type PortionPlace = Pick<RepricingRun, 'accountId' | 'eventId'>;
 
 /** The events of a portion, account by account, and where the next one begins. */
 interface Chosen extends PortionPlace {
-  readonly events: readonly { readonly id: string; readonly accountId: string }[];
+  readonly events: readonly RatedPlace[];
   readonly isDone: boolean;
 }
 
@@ -86,13 +88,8 @@ async function chooseOf(
   afterId: string,
 ): Promise<Chosen> {
   const page = { accountId, afterId, most: portionMax };
-  const { ids, bound } = await ratedAfter(db, tenantId, range, page);
-  return {
-    events: ids.map((id) => ({ id, accountId })),
-    isDone: false,
-    accountId,
-    eventId: bound >= range.last ? null : bound,
-  };
+  const { events, bound } = await ratedAfter(db, tenantId, range, page);
+  return { events, isDone: false, accountId, eventId: bound >= range.last ? null : bound };
 }
 
 /** What a portion comes to, while it is rated. */
@@ -160,7 +157,7 @@ const Exact = Decimal.clone({ precision: 400 });
 /** The events of a portion with all that rating them needs, and where the next one begins. */
 export interface ReadPortion {
   readonly chosen: Chosen;
-  readonly recorded: readonly RecordedEvent[];
+  readonly recorded: readonly TriedEvent[];
   readonly rateEvent: RateEvent;
   /** Whether minimums, maximums or commitments are in force. */
   readonly hasPeriods: boolean;
@@ -169,7 +166,8 @@ export interface ReadPortion {
 /**
  * Reads a portion, which depends on nothing that was rated: while one is rated the next may be read.
  * Accounts come in the order of their ids, events of an account in the order of theirs: of the time of
- * receipt, then partition and offset.
+ * receipt, then partition and offset. It ends early, also within an account, where its messages would be too
+ * much to be held.
  */
 export async function readPortion(
   db: Knex,
@@ -180,11 +178,20 @@ export async function readPortion(
 ): Promise<ReadPortion> {
   const chosen = await choose(db, tenantId, usage, place);
   const ids = chosen.events.map(({ id }) => id);
-  const [recorded, hasPeriods] = await Promise.all([
-    readRecordedEvents(db, tenantId, ids),
+  const [charges, hasPeriods] = await Promise.all([
+    readTriedCharges(db, tenantId, ids),
     hasPeriodAdjustments(db, tenantId),
   ]);
-  return { chosen, recorded, rateEvent: await repricer.open(recorded), hasPeriods };
+  const recorded = chosen.events.map((event): TriedEvent => ({
+    ...event,
+    charges: standing(charges.get(event.id) ?? []),
+  }));
+  const { rateEvent, next } = await repricer.open(recorded);
+  if (next === undefined) return { chosen, recorded, rateEvent, hasPeriods };
+  const fitting = recorded.slice(0, recorded.indexOf(next));
+  const { accountId = null, id: eventId = null } = fitting.at(-1) ?? {};
+  const cut = { ...chosen, isDone: false, accountId, eventId };
+  return { chosen: cut, recorded: fitting, rateEvent, hasPeriods };
 }
 
 /** A portion that is rated, and which charges minimums, maximums and commitments would see otherwise. */
@@ -198,13 +205,12 @@ export async function ratePortion(
   { repricingId, hasTriedPeriods }: RepricedUsage,
   run: RepricingRun,
 ): Promise<RatedPortion> {
-  const accountOf = new Map(chosen.events.map(({ id, accountId }) => [id, accountId]));
   const collected = new Collected(hasPeriods || hasTriedPeriods);
   const portions = new Portions();
   let counters = new CounterPlaces(run.eventId === null ? {} : run.counters);
-  let current = recorded[0] && accountOf.get(recorded[0].id);
+  let current = recorded[0]?.accountId;
   for (const event of recorded) {
-    const accountId = accountOf.get(event.id);
+    const { accountId } = event;
     if (accountId !== current) counters = new CounterPlaces({});
     current = accountId;
     const outcome = rateEvent(event, counters);
@@ -227,7 +233,7 @@ export async function ratePortion(
   };
 }
 
-function collect(collected: Collected, event: RecordedEvent, outcome: Repriced): void {
+function collect(collected: Collected, event: TriedEvent, outcome: Repriced): void {
   if (outcome.kind === 'rated') {
     const { prepared, rated } = outcome;
     collected.add(changedPairs(event, prepared, rated));

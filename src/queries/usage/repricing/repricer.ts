@@ -16,15 +16,19 @@ import {
   type UsageOwner,
 } from '../../../rating/index.js';
 import { recordedMoves } from '../recorded-moves.js';
-import {
-  RecordedReader,
-  type RecordedEvent,
-  type RecordedFacts,
-} from '../corrections/recorded-event.js';
+import { pageBytesMax } from '../../../models/usage/event-message.js';
+import type { RatedPlace } from '../../../models/usage/repricing/rated-in-range.js';
+import type { TriedCharge } from '../../../models/usage/repricing/tried-charge.js';
+import { RecordedReader, type RecordedFacts } from '../corrections/recorded-event.js';
 import { elsewhere, messageGone } from '../corrections/rerating/rerate-request.js';
 import { loadRatingContexts } from '../rating-context.js';
 import { ChangedFacts, type ChangedFact } from './changed-facts.js';
 import type { CounterPlaces } from './counter-places.js';
+
+/** A rated event with its charges that stand, as far as a what-if needs them. */
+export interface TriedEvent extends RatedPlace {
+  readonly charges: readonly TriedCharge[];
+}
 
 /** What an event would come to; it stays as it is where no change is of it, or it cannot be rated. */
 export type Repriced =
@@ -34,7 +38,7 @@ export type Repriced =
 
 /** Rates an event, with the counters as the events before it would leave them. */
 export type RateEvent = (
-  event: RecordedEvent,
+  event: TriedEvent,
   counters: CounterPlaces,
 ) => Repriced | Promise<Repriced>;
 
@@ -67,28 +71,32 @@ export class Repricer {
   }
 
   /**
-   * Reads what rating these events needs; the function rates one of them after the other, at once unless
-   * something has to be compiled or loaded first: millions of promises are a tenth of the time.
+   * Reads what rating these events needs, of as many as may be held: `next` is the first one that was left
+   * out. The function rates one of them after the other, at once unless something has to be compiled or
+   * loaded first: millions of promises are a tenth of the time.
    */
-  async open(events: readonly RecordedEvent[]): Promise<RateEvent> {
+  async open(
+    events: readonly TriedEvent[],
+  ): Promise<{ readonly rateEvent: RateEvent; readonly next: TriedEvent | undefined }> {
     const concerned = events.filter((event) => this.#concerns(event));
-    const facts = await this.#reader.read(concerned);
+    const { facts, next } = await this.#reader.readSent(concerned, pageBytesMax);
     const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
     const contextOf = this.#facts.areOfPrices
       ? await loadRatingContexts(this.#db, this.#tenantId, read)
       : null;
-    return (event, counters) => {
+    const rateEvent: RateEvent = (event, counters) => {
       const found = facts.get(event.id);
       return found ? this.#rate(event, found, contextOf, counters) : same;
     };
+    return { rateEvent, next };
   }
 
-  #concerns({ serviceId, charges }: RecordedEvent): boolean {
+  #concerns({ serviceId, charges }: TriedEvent): boolean {
     return this.#facts.concern(charges[0]?.masterAccountId ?? '', serviceId);
   }
 
   #rate(
-    recorded: RecordedEvent,
+    recorded: TriedEvent,
     facts: RecordedFacts,
     contextOf: ContextOf | null,
     counters: CounterPlaces,
@@ -107,7 +115,7 @@ export class Repricer {
 
   /** `context` is what is in force, where cards or logics are changed. */
   #rateWith(
-    recorded: RecordedEvent,
+    recorded: TriedEvent,
     facts: RecordedFacts & { readonly event: UsageEvent },
     context: RatingContext | null,
     counters: CounterPlaces,

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { boundsOf } from '../../../../kernel/id.js';
 import { decimalText, type Decimal } from '../../../../kernel/numbers/money.js';
 import {
   arrayLiteral,
@@ -7,7 +8,7 @@ import {
 } from '../../../../kernel/text/postgres-array.js';
 import { chargeId } from '../../../../messages/usage-log.js';
 import { sqlRows } from '../../../../models/db/sql-rows.js';
-import { readMessagesAt } from '../../../../models/usage/event-message.js';
+import { pageBytesMax, readMessagesAt } from '../../../../models/usage/event-message.js';
 import { StoredRatingPlan } from '../../../../models/usage/rating-plan.js';
 import { counterIdOf } from '../../../../models/usage/usage-counter.js';
 import type { Prepared, Rated } from '../../../../rating/index.js';
@@ -24,7 +25,7 @@ export interface QuickEvent {
 /** What prices a message now, at once unless that has to be compiled; null: it is not simply rated anew. */
 export type PrepareText = (text: string) => Prepared | null | Promise<Prepared | null>;
 
-/** A page of events; null in place of one of which more has to be read. */
+/** The first events of a page, as many as may be held; null in place of one of which more has to be read. */
 export interface QuickPage {
   readonly events: readonly (QuickEvent | null)[];
   readonly prepare: PrepareText;
@@ -72,13 +73,13 @@ async function readCharges(
   tenantId: string,
   events: readonly PlacedEvent[],
 ): Promise<readonly string[] | null> {
-  const ids = events.map(({ id }) => id).sort();
+  const { least, greatest } = boundsOf(events.map(({ id }) => id));
   const [row] = await sqlRows<{ charges: string | null }>(db, chargesSql, {
     tenantId,
     first: arrayLiteral(events.map(({ id }) => chargeId(id, 1))),
     second: arrayLiteral(events.map(({ id }) => chargeId(id, 2))),
-    least: chargeId(ids[0] ?? '', 1),
-    greatest: chargeId(ids.at(-1) ?? '', 2),
+    least: chargeId(least, 1),
+    greatest: chargeId(greatest, 2),
   });
   const charges = splitJson(row?.charges ?? '');
   return charges.length === events.length ? charges : null;
@@ -119,10 +120,10 @@ export async function readQuickly(
   const places = events.map(({ partition = -1, offset = -1 }) => ({ partition, offset }));
   const [charges, texts, prepare] = await Promise.all([
     readCharges(db, tenantId, events),
-    readMessagesAt(db, tenantId, places),
+    readMessagesAt(db, tenantId, places, pageBytesMax),
     openPrepare(),
   ]);
-  const read = events.map((event, index): QuickEvent | null => {
+  const read = events.slice(0, texts.length).map((event, index): QuickEvent | null => {
     const [text, charge] = [texts[index] ?? null, charges?.[index] ?? ''];
     return isQuick(event) && text !== null && charge !== '' ? { text, charge } : null;
   });

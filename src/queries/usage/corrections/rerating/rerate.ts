@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { compareDecimals, ZERO, type Decimal } from '../../../../kernel/numbers/money.js';
 import { inPortions, Portions } from '../../../../kernel/portions.js';
+import { countFitting, pageBytesMax } from '../../../../models/usage/event-message.js';
 import { counterIdOf } from '../../../../models/usage/usage-counter.js';
 import {
   compileInPieces,
@@ -46,14 +47,14 @@ import {
 import { isSameCharge } from '../same-charges.js';
 
 /** A page of a pass: as far as it takes to see that nothing becomes of it, or the whole of it. */
-interface ReadPage {
-  readonly placed: readonly PlacedEvent[];
-  readonly quick: QuickPage | null;
-  readonly whole: WholePage | null;
-}
+type ReadPage = { readonly placed: readonly PlacedEvent[] } & (
+  | { readonly quick: QuickPage; readonly whole: null }
+  | { readonly quick: null; readonly whole: WholePage }
+);
 
-/** Events of a pass, and what becomes of those of them that are targets. */
+/** The first events of a page, as many as may be held, and what becomes of those that are targets. */
 interface WholePage {
+  readonly count: number;
   readonly events: readonly RecordedEvent[];
   readonly fates: ReadonlyMap<string, Fate>;
 }
@@ -114,21 +115,28 @@ export class Pass {
   }
 
   async #readWhole(placed: readonly PlacedEvent[]): Promise<WholePage> {
-    const ids = placed.map(({ id }) => id);
+    const all = placed.map(({ id }) => id);
+    const count = all.some((id) => this.#targets.has(id))
+      ? await countFitting(this.#db, this.#tenantId, all, pageBytesMax)
+      : all.length;
+    const ids = all.slice(0, count);
     const read = await readRecordedEvents(this.#db, this.#tenantId, ids);
     const events =
       this.#request.isMovedIn === true ? read.map((event) => this.#asNew(event)) : read;
     for (const event of events) this.#counted.record(recordedMoves(event));
     const targets = events.filter(({ id }) => this.#targets.has(id));
     const fates = targets.length === 0 ? noFates : await this.#request.fatesOf(targets);
-    return { events, fates };
+    return { count, events, fates };
   }
 
-  /** Rates a page of events. */
-  async rate({ placed, quick, whole }: ReadPage): Promise<void> {
-    const done = quick === null ? 0 : await this.#rateQuickly(quick);
-    if (done < placed.length) {
-      await this.#rateWhole(whole ?? (await this.#readWhole(placed.slice(done))));
+  /** Rates a page of events; what was too much to be held with it is read now. */
+  async rate(page: ReadPage): Promise<void> {
+    let read = page;
+    for (;;) {
+      const { placed, quick, whole } = read;
+      const done = quick ? await this.#rateQuickly(quick) : await this.#rateWhole(whole);
+      if (done === placed.length) return;
+      read = await this.read(placed.slice(done));
     }
   }
 
@@ -160,20 +168,24 @@ export class Pass {
     return true;
   }
 
-  async #rateWhole({ events, fates }: WholePage): Promise<void> {
+  async #rateWhole({ count, events, fates }: WholePage): Promise<number> {
     const followed = events.filter((event) => !fates.has(event.id) && this.#isFollowed(event));
     // Whoever still begins where its counters are is not read again.
-    let facts: ReadonlyMap<string, RecordedFacts> | undefined;
+    let facts: ReadonlyMap<string, RecordedFacts> = new Map();
     const portions = new Portions();
     for (const event of events) {
       const fate = fates.get(event.id);
       if (fate) await this.#rateTarget(event, fate);
       else if (this.#isFollowed(event) && !this.#keepsPlace(event)) {
-        facts ??= await this.#reader.read(followed);
+        if (!facts.has(event.id)) {
+          const left = followed.slice(followed.indexOf(event));
+          facts = await this.#reader.read(left, pageBytesMax);
+        }
         await this.#rateFollowing(event, facts.get(event.id));
       }
       if (portions.isOver) await portions.rest();
     }
+    return count;
   }
 
   #asNew(event: RecordedEvent): RecordedEvent {

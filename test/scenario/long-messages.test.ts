@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { pageBytesMax } from '../../src/models/usage/event-message.js';
+import { UsageDay } from '../../src/models/usage/usage-day.js';
+import {
+  findOwners,
+  requestOfRange,
+} from '../../src/queries/usage/corrections/rerating/rerate-range.js';
+import type {
+  ChangeSink,
+  RerateRequest,
+} from '../../src/queries/usage/corrections/rerating/rerate-request.js';
+import { Rerating } from '../../src/queries/usage/corrections/rerating/rerating.js';
+import { Repricer } from '../../src/queries/usage/repricing/repricer.js';
+import {
+  readPortion,
+  type PortionPlace,
+} from '../../src/queries/usage/repricing/reprice-portion.js';
+import { meteredService, tiers, usage } from '../support/billing/usage.js';
+import { external } from '../support/servers/instance.js';
+import { useStory } from '../support/story/story.js';
+
+const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
+const range = { ...march, accountId: null, contractId: null, serviceId: null };
+const events = 30;
+/** Of all of them 21 MB. */
+const note = 'x'.repeat(700_000);
+
+/** Messages of nearly a mebibyte each: what is rated again is read by weight, not only by number. */
+describe('usage with long messages', function () {
+  this.timeout(120_000);
+  const story = useStory({ startsOn: '2026-04-02', forEachTest: true });
+  const { tenant } = story;
+  const reason = 'A trial.';
+
+  /** 30 events of 100 calls, of one account; 3,000 calls cost 40.00. */
+  const send = async (): Promise<string> => {
+    await story.account('acme');
+    const serviceId = await story.service('Metered', meteredService);
+    const messages = Array.from({ length: events }, (_each, index) =>
+      usage('acme', serviceId, { externalTransactionId: `long-${index}`, note }),
+    );
+    await story.send(...messages);
+    return serviceId;
+  };
+  /** Connections of the tenant, and the characters of the longest answer that they have given. */
+  const weighed = () => {
+    const db = tenant.scope.db.read;
+    const most = { length: 0 };
+    db.on('query-response', (answer: { readonly rows?: readonly object[] }) => {
+      most.length = Math.max(most.length, JSON.stringify(answer.rows ?? []).length);
+    });
+    return { db, most };
+  };
+  /** Rates March of the account again, or what is made of that; how many events came out otherwise. */
+  const rerate = async (asked: (request: RerateRequest) => RerateRequest = (of) => of) => {
+    const { db, most } = weighed();
+    const { tenantId } = tenant.scope;
+    const [owner] = await findOwners(db, tenantId, range);
+    const request = owner && (await requestOfRange(db, tenantId, owner, range));
+    if (!request) throw new Error('There is nothing to rate again.');
+    const changed: string[] = [];
+    let places = 0;
+    const nothing = () => Promise.resolve();
+    const sink: ChangeSink = {
+      add: ({ event }) => {
+        changed.push(event.id);
+        return nothing();
+      },
+      place: (of) => {
+        places += of.length;
+        return nothing();
+      },
+      discard: () => {
+        changed.length = 0;
+        places = 0;
+        return nothing();
+      },
+      keep: nothing,
+    };
+    const rerating = new Rerating(db, tenantId, asked(request), sink);
+    await rerating.open(null);
+    await rerating.run(null);
+    expect(changed).to.deep.equal([...changed].sort());
+    const { targets } = rerating.result;
+    return { targets, changed: changed.length, places, longest: most.length };
+  };
+  /** One message more may be on a page than is weighed. */
+  const longestMax = pageBytesMax + note.length + 100_000;
+
+  // spec/beyond.md R153
+  it('is rated again in pages by weight, whether it comes to the same or not', async () => {
+    const serviceId = await send();
+    const same = await rerate();
+    expect(same).to.deep.include({ targets: events, changed: 0, places: 0 });
+    expect(same.longest).to.be.within(note.length, longestMax);
+    // 0.03 from the first call on: each of them costs 3.00.
+    const rows = [{ priceDimName: 'api_calls', label: 'All', ...tiers([0, null, 0.03]) }];
+    const path = `${external}/services/${serviceId}/rate-cards/USD/versions`;
+    const card = { currency: 'USD', rows, fromDate: '2026-02-01' };
+    await tenant.post(path, card).expect(201);
+    const other = await rerate();
+    expect(other).to.deep.include({ targets: events, changed: events, places: 0 });
+    expect(other.longest).to.be.within(note.length, longestMax);
+  });
+
+  // spec/beyond.md R153
+  it('is followed in pages by weight where an event before it is canceled', async () => {
+    await send();
+    const canceled = await rerate(
+      ({ targets: [first], openPrepare: _openPrepare, ...request }) => ({
+        ...request,
+        targets: first ? [first] : [],
+        isForced: true,
+        fatesOf: (of) => Promise.resolve(new Map(of.map(({ id }) => [id, { kind: 'removed' }]))),
+      }),
+    );
+    // The eleventh is now below 1,000 and costs nothing; the 28 others stand elsewhere.
+    expect(canceled).to.deep.include({ targets: 1, changed: 2, places: 28 });
+    expect(canceled.longest).to.be.within(note.length, longestMax);
+  });
+
+  // spec/beyond.md R153
+  it('is tried with other prices in portions by weight, whose counters go on', async () => {
+    await send();
+    await story.account('globex');
+    const { db, most } = weighed();
+    const { tenantId } = tenant.scope;
+    const days = { from: '2026-03-01', last: '2026-03-31' };
+    const ids = await UsageDay.idRange(db, tenantId, ['rated'], days);
+    if (!ids) throw new Error('There is no usage.');
+    const twice = { kind: 'usage', factor: '2', serviceId: null, attribute: null } as const;
+    const repricer = new Repricer(db, tenantId, [twice]);
+    const usageOf = {
+      repricingId: '',
+      range: { ...march, ...ids, serviceIds: null },
+      accountIds: null,
+      hasTriedPeriods: false,
+    };
+    const counts: number[] = [];
+    for (let place: PortionPlace = { accountId: null, eventId: null }; ;) {
+      const { chosen, recorded } = await readPortion(db, tenantId, usageOf, place, repricer);
+      if (chosen.isDone) break;
+      counts.push(recorded.length);
+      place = chosen;
+    }
+    // 8,388,608 bytes hold eleven of 700,000 and the begin of a twelfth.
+    expect(counts.filter((count) => count > 0)).to.deep.equal([12, 12, 6]);
+    expect(most.length).to.be.within(note.length, longestMax);
+    const data = { name: 'Twice', from: '2026-03-01', to: '2026-04-01' };
+    const changes = [{ kind: 'usage', factor: 2 }];
+    const { body } = await tenant
+      .post('/v1/workflows/reprice/execute', { data: { ...data, changes } })
+      .expect(200);
+    // 6,000 calls: 5,000 at 0.02.
+    expect(body.output).to.deep.include({
+      events,
+      before: [{ currency: 'USD', amount: 40 }],
+      after: [{ currency: 'USD', amount: 100 }],
+      rejected: [],
+    });
+  });
+
+  // spec/beyond.md R153
+  it('is weighed by what it was amended to', async () => {
+    await story.account('acme');
+    const serviceId = await story.service('Metered', meteredService);
+    const names = Array.from({ length: 14 }, (_each, index) => `short-${index}`);
+    const message = (externalTransactionId: string, more: object = {}) =>
+      usage('acme', serviceId, { externalTransactionId, ...more });
+    await story.send(...names.map((name) => message(name)));
+    for (const name of names) {
+      const body = { message: message(name, { note }), reason };
+      await tenant.post(`/v1/usage-events/${name}/amend`, body).expect(200);
+    }
+    const again = await rerate();
+    expect(again).to.deep.include({ targets: 14, changed: 0, places: 0 });
+    expect(again.longest).to.be.within(note.length, longestMax);
+  });
+});
