@@ -74,7 +74,7 @@ export interface Side {
   readonly product: BenchProcess;
   readonly tenants: readonly BenchTenant[];
   /** Another tenant in the home database. */
-  openAtHome(id: string): Promise<BenchTenant>;
+  readonly openAtHome: (id: string) => Promise<BenchTenant>;
   /** Seconds of processor time of its product and its servers. */
   used(): Promise<number>;
   close(): Promise<void>;
@@ -196,7 +196,7 @@ export async function openCell(bench: Bench) {
   return {
     homeUrl,
     cellUrl: cell.url,
-    async close() {
+    close: async (): Promise<void> => {
       await cell.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
