@@ -6,6 +6,7 @@ import { requireCell, tenantCellFinder } from '../../access/cells/tenant-cells.j
 import { requireTenant } from '../../access/tenants.js';
 import { recordSecurityEvent } from '../../access/security-events.js';
 import type { SecurityEvent } from '../../kernel/security-event.js';
+import { idAt } from '../../kernel/id.js';
 import type { BegunMove, TenantMove } from '../../messages/cells/tenant-move.js';
 import {
   beginCopy,
@@ -26,6 +27,8 @@ import { activityFailure } from '../failure.js';
 import { currentRun } from '../scope.js';
 
 const heartbeatMs = 500;
+/** How old an id is whose row has surely been copied where the copy does not lag. */
+const settledMs = 10_000;
 const actor = 'tenant-move';
 
 /** What cannot be helped by trying again. */
@@ -104,7 +107,11 @@ export function tenantMoveActivities(platform: Platform) {
       beating(() => readCopy(placeOf(move))),
     /** The bound of the rows that were compared; null: some differ, because the copy lags. */
     compareTenantCopy: (move: BegunMove): Promise<string | null> =>
-      beating(async () => (await compareOldRows(placeOf(move))) ?? null),
+      beating(async () => {
+        const bound = idAt(Date.now() - settledMs);
+        const differences = await compareOldRows(placeOf(move), bound);
+        return differences.length === 0 ? bound : null;
+      }),
     /** How long the pause was; null: something is under way that takes longer than a moment. */
     flipTenant: ({ bound, ...move }: BegunMove & { readonly bound: string }) =>
       beating(async () => {

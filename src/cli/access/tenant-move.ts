@@ -98,7 +98,7 @@ export function registerMove(group: Command): void {
       'after',
       `
 The rows are copied by PostgreSQL's logical replication and compared; the tenant's requests are
-answered 503 for less than a second while the last ones follow. Until then whatever fails leaves the
+answered 503 while the last ones follow and are compared. Until then whatever fails leaves the
 tenant where it was. Workers need DATABASE_OWNER_URL and CELL_OWNERS.`,
     )
     .action(moveTenant);

@@ -8,14 +8,12 @@ export interface RowDifference {
   readonly target: string;
 }
 
-/**
- * Which rows are compared: those that have come after a moment, up to one, or both, each an id that begins
- * with it. What of a table changes or is not told apart (`MovedTable`) is compared where there is no end.
- */
+/** Which rows are compared: those whose ids are above a bound or not, or all. */
 export interface CompareRange {
   readonly tenantId: string;
-  readonly after?: string;
-  readonly upTo?: string;
+  /** An id that grows with time; tables without such ids have no bound. */
+  readonly bound: string;
+  readonly side: 'old' | 'new';
 }
 
 /** Settings by which a row is the same text everywhere. */
@@ -30,18 +28,14 @@ export async function prepareComparison(client: pg.Client): Promise<void> {
 async function checksum(
   client: pg.Client,
   table: MovedTable,
-  { tenantId, after, upTo }: CompareRange,
+  { tenantId, bound, side }: CompareRange,
 ): Promise<string> {
-  const { newRowSql } = table;
-  const values = [tenantId];
-  const isNew = (id: string): string => newRowSql?.(`$${values.push(id)}`) ?? 'true';
-  const begin = after === undefined ? 'true' : isNew(after);
-  const end = upTo === undefined ? 'true' : `not (${isNew(upTo)})`;
+  const range = table.hasTimedIds ? `and id ${side === 'old' ? '<=' : '>'} $2::uuid` : '';
   const { rows } = await client.query<{ count: string; sum: string }>(
     `select count(*)::text as count,
        coalesce(sum(hashtextextended(row_text::text, 0)::numeric), 0)::text as sum
-     from ${tableSql(table)} as row_text where tenant_id = $1 and ${begin} and ${end}`,
-    values,
+     from ${tableSql(table)} as row_text where tenant_id = $1 ${range}`,
+    table.hasTimedIds ? [tenantId, bound] : [tenantId],
   );
   const { count = '0', sum = '0' } = rows[0] ?? {};
   return `${count} rows, checksum ${sum}`;
@@ -56,7 +50,8 @@ export async function compareRows(
 ): Promise<RowDifference[]> {
   const differences: RowDifference[] = [];
   for (const table of tables) {
-    if (range.upTo !== undefined && table.newRowSql === null) continue;
+    // What has no such ids is compared with the new rows.
+    if (range.side === 'old' && !table.hasTimedIds) continue;
     const [ofSource, ofTarget] = await Promise.all([
       checksum(source, table, range),
       checksum(target, table, range),

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { idAt } from '../../../kernel/id.js';
 import { compareRows, prepareComparison, type RowDifference } from './compare-rows.js';
 import { listMovedTables, raiseSequences, readSequences, type MovedTable } from './moved-tables.js';
 import { removeRows } from './remove-rows.js';
@@ -26,12 +25,6 @@ export interface MovePlace {
 
 /** Numbers of rows that a tenant may be given while it is copied. */
 const numbersMax = 10_000_000;
-
-/**
- * How old rows are that are compared before the pause, each time those that have come since the last one:
- * where the copy does not lag, they have surely been copied.
- */
-const settledMs = [10_000, 10_000, 2_000];
 
 /** How long the target has for what was written before the fence. */
 const catchUpMs = 5_000;
@@ -132,25 +125,13 @@ async function isCopying(target: pg.Client, tenantId: string): Promise<boolean> 
 export const readCopy = (place: MovePlace): Promise<CopyProgress> =>
   withClients(place, (source, target) => readProgress(source, target, place.tenantId));
 
-/**
- * Compares the rows that are older than a moment, which change rarely, then those that have come while it
- * did so, so that the pause has few to compare. Returns an id up to which they are the same; undefined: the
- * old ones differ.
- */
-export function compareOldRows(place: MovePlace): Promise<string | undefined> {
+/** Compares the rows that are older than the bound, which change rarely. */
+export function compareOldRows(place: MovePlace, bound: string): Promise<RowDifference[]> {
   const { tenantId } = place;
   return withClients(place, async (source, target) => {
     await Promise.all([prepareComparison(source), prepareComparison(target)]);
     const tables = await listMovedTables(source);
-    let after: string | undefined;
-    for (const ageMs of settledMs) {
-      const upTo = idAt(Date.now() - ageMs);
-      const range = { tenantId, upTo, ...(after === undefined ? {} : { after }) };
-      // What differs of the last ones is compared again, within the pause.
-      if ((await compareRows(source, target, tables, range)).length > 0) return after;
-      after = upTo;
-    }
-    return after;
+    return compareRows(source, target, tables, { tenantId, bound, side: 'old' });
   });
 }
 
@@ -233,7 +214,7 @@ async function catchUpAndCompare(
     }
   }
   await raiseSequences(target, await readSequences(source));
-  const differences = await compareRows(source, target, tables, { tenantId, after: bound });
+  const differences = await compareRows(source, target, tables, { tenantId, bound, side: 'new' });
   if (differences.length > 0) throw new RowsDifferError(differences);
 }
 

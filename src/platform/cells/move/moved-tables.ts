@@ -17,42 +17,9 @@ const platformTables = [
 /** A table whose rows go with their tenant. */
 export interface MovedTable {
   readonly name: string;
-  /**
-   * SQL for whether a row of the tenant `$1` has come after the moment of an id, which is a parameter: all
-   * others are compared before the tenant pauses. null: the table has few rows, or they change, so that
-   * all are compared within the pause.
-   */
-  readonly newRowSql: NewRowSql | null;
+  /** Whether its rows have ids that grow with time: what is older than a moment changes rarely. */
+  readonly hasTimedIds: boolean;
 }
-
-type NewRowSql = (id: string) => string;
-
-/** The time that an id begins with. */
-const momentOf: NewRowSql = (id) =>
-  `to_timestamp(('x' || translate(left(${id}::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
-const never: NewRowSql = (id) => `${id}::uuid is null`;
-
-/**
- * Of tables without ids that grow with time, those that get a row for each event or change. What is
- * made from facts has no new rows: the audit compares it with them, and it can be made again.
- */
-const newRowsSql: Readonly<Record<string, NewRowSql>> = {
-  audit: (id) => `at > ${momentOf(id)}`,
-  audit_seal: (id) =>
-    `audit_id in (select id from audit where tenant_id = $1 and at > ${momentOf(id)})`,
-  rated_dimension: (id) => `transaction_id > ${id}::uuid`,
-  usage_combination: never,
-  usage_combination_part: never,
-  usage_identity: (id) => `external_id in (select external_transaction_id from usage_event
-    where tenant_id = $1 and id > ${id}::uuid and external_transaction_id is not null)`,
-  usage_list: never,
-  usage_message: (id) => `received_at > ${momentOf(id)}`,
-  usage_search: never,
-  usage_total: never,
-  wallet_entry: (id) => `at > ${momentOf(id)}`,
-  webhook_attempt: (id) => `started_at > ${momentOf(id)}`,
-};
-const byId: NewRowSql = (id) => `id > ${id}::uuid`;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -60,7 +27,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export const tableSql = ({ name }: MovedTable): string => `public.${quoted(name)}`;
 
 export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> {
-  const { rows } = await client.query<{ name: string; hasTimedIds: boolean }>(
+  const { rows } = await client.query<MovedTable>(
     `select tables.relname as name, exists (
        select from pg_attribute join pg_index on indrelid = attrelid
        where attrelid = tables.oid and attname = 'id' and atttypid = 'uuid'::regtype
@@ -74,10 +41,7 @@ export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> 
      order by relname`,
     [platformTables],
   );
-  return rows.map(({ name, hasTimedIds }) => ({
-    name,
-    newRowSql: newRowsSql[name] ?? (hasTimedIds ? byId : null),
-  }));
+  return rows;
 }
 
 /** Where the numbers stand that a database has given to rows of tenants, by sequence. */
