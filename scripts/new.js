@@ -33,10 +33,10 @@ function template(name, values) {
 }
 
 /** Puts lines before the end of an object that a declaration opens. */
-function insert(path, declaration, lines) {
+function insert(path, declaration, lines, closing = '\n};') {
   const text = changes.get(path) ?? read(path);
   const start = text.indexOf(declaration);
-  const end = text.indexOf('\n};', start);
+  const end = text.indexOf(closing, start);
   if (start < 0 || end < 0) throw new Refusal(`${path} has no '${declaration}'`);
   changes.set(path, `${text.slice(0, end + 1)}${lines}${text.slice(end + 1)}`);
 }
@@ -93,8 +93,14 @@ function endpoint(place, name) {
   create(`test/api/${subject}/${entity}-${name}.test.ts`, template('endpoint-test', values));
 }
 
+/** The subjects of what flows are of, and what their stubs do. */
+const subjects = { account: 'accounts', contract: 'contracts', service: 'catalog' };
+const unchanged = (Entity) =>
+  `saveByFlow(scope, save, (inner) => update${Entity}(inner, String(resolved['id']), {}))`;
+
 function flow(entity, verb) {
-  if (!['account', 'contract', 'service'].includes(entity)) {
+  const subject = subjects[entity];
+  if (subject === undefined) {
     throw new Refusal(`no stub for '${entity}': use account, contract or service`);
   }
   if (verb.includes('-')) throw new Refusal(`a flow is named by one verb, not by '${verb}'`);
@@ -110,6 +116,11 @@ function flow(entity, verb) {
   if (read(schema).includes(`  ${key}: flow(`)) throw new Refusal(`${schema} has a flow '${key}'`);
   values.key = key;
   insert(schema, `export const ${entity}Flows = {`, template('flow', values));
+  values.work =
+    entity === 'account' ? 'editAccount(scope, save, resolved)' : unchanged(values.Entity);
+  const activities = `src/activities/${subject}/${entity}.ts`;
+  const step = template('flow-step', values);
+  insert(activities, `export function ${entity}Activities`, step, '\n  };');
   const workflow = `src/workflows/${entity}.ts`;
   changes.set(workflow, `${read(workflow)}\n${template('workflow', values)}`);
   const start = `  ${key}: ({ ${entity} }) => ({ id: ${entity} }),\n`;

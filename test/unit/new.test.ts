@@ -7,7 +7,14 @@ import { expect } from 'chai';
 import { check } from 'prettier';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
-const folders = ['src/schemas', 'src/api/handlers', 'src/workflows', 'src/rating', 'test'];
+const folders = [
+  'src/schemas',
+  'src/api/handlers',
+  'src/activities',
+  'src/workflows',
+  'src/rating',
+  'test',
+];
 
 describe('npm run new', function () {
   this.timeout(60_000);
@@ -41,6 +48,7 @@ describe('npm run new', function () {
       ['flow', 'account', 'rest'],
       [
         'src/schemas/flows/account.ts',
+        'src/activities/accounts/account.ts',
         'src/workflows/account.ts',
         'test/support/billing/flow-starts.ts',
         'test/workflow/rest-account.test.ts',
