@@ -116,4 +116,17 @@ describe("tenants' workflows in a sandbox", function () {
       times: ['2027-01-02', '2027-01-06', '2027-01-10'].map((day) => `${day}T00:00:00.000Z`),
     });
   });
+
+  it('can be approved until its time is over, however late it is by others', async () => {
+    const tenant = await sandboxAt('2020-01-01T00:00:00Z');
+    const asked = { title: 'May it?', timeout: 'PT1H', onTimeout: 'fail' };
+    const id = await define(tenant, [{ approve: { call: 'durabill.approval', with: asked } }]);
+    await start(tenant, id);
+    // It has come so far when all that runs only waits.
+    await move(tenant, '2020-01-01T00:59:00Z');
+    const { data } = (await tenant.get('/v1/approvals?kind=workflow').expect(200)).body;
+    await tenant.post(`/v1/approvals/${data[0].id}`, { decision: 'approve' }).expect(200);
+    await move(tenant, '2020-01-01T02:00:00Z');
+    expect((await executions(tenant, id)).map(({ status }) => status)).to.deep.equal(['completed']);
+  });
 });
