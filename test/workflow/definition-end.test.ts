@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { json, openServer } from '../support/servers/elsewhere.js';
 import { workflowIdOf } from '../support/servers/histories.js';
 import { external } from '../support/servers/instance.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
@@ -87,5 +88,38 @@ describe("tenants' workflows that end, and what they leave", () => {
     await tenant.get(`${external}/accounts/forced?isExternal=true`).expect(404);
     // Its name is free again.
     await tenant.post('/v1/workflows', definitionOf('forced', tasks)).expect(201);
+  });
+
+  // spec/beyond.md R332
+  it('take back also the call that is under way when they are canceled', async () => {
+    const server = await openServer();
+    try {
+      const call = (method: string) => ({ call: 'http', with: { method, endpoint: server.url } });
+      const made = { ...call('POST'), 'durabill.undo': call('DELETE') };
+      const never = { set: { never: true } };
+      await tenant.post('/v1/workflows', definitionOf('late', [{ made }, { never }])).expect(201);
+      let answer = (): void => undefined;
+      const isAsked = new Promise<void>((resolve) => {
+        server.answer = (asked, response) => {
+          if (asked.method === 'DELETE') json(null)(asked, response);
+          else {
+            answer = () => json({ id: 1 })(asked, response);
+            resolve();
+          }
+        };
+      });
+      const path = await begin('late');
+      await isAsked;
+      await tenant.post(`${path}/cancel`).expect(200);
+      answer();
+      const ended = await until(path, ({ status }) => status !== 'running');
+      expect(ended.status).to.equal('canceled');
+      expect(server.asked.map(({ method }) => method)).to.deep.equal(['POST', 'DELETE']);
+      const { data } = (await tenant.get(`${path}/timeline`).expect(200)).body;
+      expect(data[0]).to.include({ name: 'made', status: 'completed' });
+      expect(data[0].undoneAt).to.be.a('string');
+    } finally {
+      server.close();
+    }
   });
 });

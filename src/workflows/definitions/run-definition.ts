@@ -1,5 +1,6 @@
 import {
   CancellationScope,
+  CancelledFailure,
   continueAsNew,
   isCancellation,
   defineSignal,
@@ -32,12 +33,14 @@ import { TenantTime } from './tenant-time.js';
 
 /**
  * Calls of a definition: what passes is tried again under the key of the call, for as long as a flow
- * may take that it has started. A worker that was killed is noticed within seconds.
+ * may take that it has started. A worker that was killed is noticed within seconds. One that is under way
+ * when it is canceled is waited for: what it has done is to be taken back (docs/decisions/0457).
  */
 const { callTask } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '10 s',
   scheduleToCloseTimeout: '24 hours',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
 
@@ -46,6 +49,7 @@ const { callHttp } = proxyActivities<Activities>({
   startToCloseTimeout: '45 s',
   heartbeatTimeout: '10 s',
   scheduleToCloseTimeout: '24 hours',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
 
@@ -77,12 +81,17 @@ type Call = (task: TaskCall, path: string) => Promise<unknown>;
 
 const callerOf =
   (run: FlowRun<DefinitionInput>): Call =>
-  (task, path) => {
+  async (task, path) => {
     const summary = callSummary(path, task.call, task.with);
     const activity = task.call === 'http' ? callHttp : callTask;
-    return activity.executeWithOptions({ summary: task.isUndo ? `undo of ${summary}` : summary }, [
-      { run, input: task },
-    ]);
+    const options = { summary: task.isUndo ? `undo of ${summary}` : summary };
+    try {
+      return await activity.executeWithOptions(options, [{ run, input: task }]);
+    } catch (error) {
+      // Not tried again, since it is canceled: its error is none of the task.
+      if (!CancellationScope.current().consideredCancelled) throw error;
+      throw new CancelledFailure('The call was canceled.');
+    }
   };
 
 /** What the interpreter needs of this workflow. */
