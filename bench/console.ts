@@ -161,8 +161,8 @@ async function openStream({ client }: Bench): Promise<{ told: number[]; close():
   });
   const told: number[] = [];
   const hear = async (): Promise<void> => {
-    for await (const part of body ?? []) {
-      if (Buffer.from(part as Uint8Array).includes('"usage":true')) told.push(Date.now());
+    for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      if (text.includes('"usage":true')) told.push(Date.now());
     }
   };
   void hear().catch(() => undefined);
@@ -188,8 +188,7 @@ async function measureLive(visit: ConsoleVisit, bench: Bench, url: string): Prom
   await visit.arrive('Usage');
   const stream = await openStream(bench);
   const maker = new UsageMaker(`shown-${Date.now()}`, bench.services, bench.accounts.length);
-  const summary = await client.send('GET', '/v1/usage-events/summary');
-  const accepted = Number((summary as unknown as { readonly accepted: number }).accepted);
+  const { accepted } = await client.send<{ accepted: number }>('GET', '/v1/usage-events/summary');
   const times: { readonly told: number[]; readonly shown: number[] } = { told: [], shown: [] };
   for (let count = 1; count <= presses; count += 1) {
     const { message } = maker.next();

@@ -5,14 +5,14 @@ import type { Bench } from './rows.js';
 export interface BenchClient {
   readonly url: string;
   readonly token: string;
-  send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ id: string }>;
+  send<T = { id: string }>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T>;
 }
 
 export function benchClient(url: string, token: string): BenchClient {
   return {
     url,
     token,
-    async send(method, path, body) {
+    async send<T>(method: string, path: string, body?: unknown) {
       const response = await fetch(`${url}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -20,7 +20,7 @@ export function benchClient(url: string, token: string): BenchClient {
       });
       if (!response.ok)
         throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-      return (await response.json()) as { id: string };
+      return (await response.json()) as T;
     },
   };
 }
