@@ -9,7 +9,7 @@ import {
   type ConsoleVisit,
 } from '../support/servers/console.js';
 import { useStory } from '../support/story/story.js';
-import { every } from '../support/story/prices.js';
+import { every, subscription } from '../support/story/prices.js';
 
 /** What would run or be drawn, were a name taken for markup. */
 const hostile = '<img src=x onerror=alert(1)> & "Söhne" {{7*7}}';
@@ -122,6 +122,27 @@ describe('the console', function () {
     await visit.checkAccess();
     await visit.shoot('account');
     expect(visit.complaints).to.deep.equal([]);
+  });
+
+  // spec/beyond.md R436
+  it('shows what an account has paid, and which invoices that pays', async () => {
+    const paid = await story.account('paid', { name: 'Paid Ltd.' });
+    const plan = await story.service('Plan', subscription('Seats', 31));
+    await story.subscribe(paid, [{ serviceId: plan, ...every('Monthly') }], {
+      startDate: '2026-03-01',
+    });
+    await story.bill('2026-03', { accountId: paid });
+    await story.pay(paid, 40, { paymentReference: 'wire 7' });
+    await visit.open(`/console/accounts/${paid}`, 'Paid Ltd.');
+    await visit.find('table', 'Payments, the latest first');
+    // 40 less the 31 of the invoice.
+    for (const said of ['wire 7', '2026-04-02', 'USD 40.00', 'USD 9.00']) await visit.told(said);
+    await visit.tabTo('What it pays, wire 7');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('INV-000001: USD 31.00');
+    await visit.inspect('account-payments');
+    await visit.click('link', 'INV-000001');
+    await visit.arrive('Invoice INV-000001');
   });
 
   // spec/beyond.md R426

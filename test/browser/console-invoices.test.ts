@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { meteredService, usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
@@ -5,6 +8,10 @@ import { external } from '../support/servers/instance.js';
 import { attribute, every, priceOfEach, subscription, usdCard } from '../support/story/prices.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
+
+/** The PDF before the CSV. */
+const byEnding = (a: string, b: string): number =>
+  Number(b.endsWith('pdf')) - Number(a.endsWith('pdf'));
 
 /** Somebody asks why an invoice is what it is; the console answers, down to the event. */
 describe('invoices and receipts in the console', function () {
@@ -97,7 +104,49 @@ describe('invoices and receipts in the console', function () {
     await visit.click('link', 'Seats');
     await visit.arrive('Seats');
     await visit.told('2026-03-01 to 2026-03-31');
+    // spec/beyond.md R434: 31 is the price, 27.90 is left of it.
+    await visit.told('That is the price. What discounts took of it');
+    await visit.told('Total after discounts: USD 27.90');
     await visit.inspect('item-seats');
+  });
+
+  // spec/beyond.md R436
+  it('keeps the PDF of an invoice, and all invoices as CSV; and leads to who changed one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'durabill-console-'));
+    const devtools = await visit.page.createCDPSession();
+    await devtools.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      browserContextId: visit.context.id ?? '',
+      downloadPath: folder,
+    });
+    await visit.open('/console/invoices', 'Invoices');
+    await visit.click('button', 'All of them as CSV');
+    await visit.told('invoices.csv is there.');
+    await visit.click('link', 'INV-000001');
+    await visit.click('button', 'Download the PDF');
+    await visit.told('.pdf is there.');
+    const files = (await readdir(folder)).sort();
+    expect(files).to.have.length(2);
+    const [pdf = '', csv = ''] = files.map((name) => join(folder, name)).sort(byEnding);
+    expect((await readFile(pdf)).subarray(0, 5).toString()).to.equal('%PDF-');
+    expect(await readFile(csv, 'utf8')).to.match(/INV-000001.*# end, rows: 1\r?\n$/s);
+    await rm(folder, { recursive: true });
+    await visit.click('link', 'Who changed it');
+    await visit.arrive('Audit');
+    await visit.told('INV-000001');
+    await visit.inspect('invoice-audit');
+  });
+
+  // spec/beyond.md R434
+  it('says of an item that takes something off the others what it is', async () => {
+    await visit.open('/console/invoices', 'Invoices');
+    await visit.click('link', 'INV-000001');
+    await visit.click('link', 'Discount');
+    await visit.arrive('Discount');
+    // 10 % of 20 + 30 + 31.
+    await visit.told('What discounts took of the other items: -USD 8.10, rounded once.');
+    expect(await visit.text()).to.not.include('0 charges');
+    await visit.inspect('item-discount');
   });
 
   // spec/beyond.md R367
@@ -152,6 +201,8 @@ describe('invoices and receipts in the console', function () {
     await visit.arrive('Invoice INV-000001');
     await visit.find('link', 'Seats');
     await reason('Six seats too many.');
+    // spec/beyond.md R435
+    expect(await visit.text()).to.not.include('USD 0.00 were credited');
     await visit.tabTo('Credit');
     await page.keyboard.type('Seats');
     await visit.tabTo('Amount, without tax');
@@ -164,6 +215,7 @@ describe('invoices and receipts in the console', function () {
     await visit.find('table', 'Credit notes against it');
     // 57.90 less 7.90.
     await visit.told('USD 50.00');
+    expect(await visit.text()).to.match(/Credited\s+USD 7\.90\s+Open\s+USD 50\.00/);
     await visit.checkAccess();
     await visit.shoot('invoice-credited');
     await visit.click('button', 'Void it');
@@ -171,6 +223,12 @@ describe('invoices and receipts in the console', function () {
     await visit.shoot('invoice-void-refused');
     visit.complaints.splice(0);
     await visit.click('link', 'CN-000001');
+    await visit.arrive('Credit Note CN-000001');
+    await visit.click('link', 'Seats');
+    await visit.told('No more of the item that it credits was given back than it charges.');
+    expect(await visit.text()).to.not.include('The parts come to USD 0.00');
+    await visit.inspect('item-credited');
+    await visit.page.goBack();
     await visit.arrive('Credit Note CN-000001');
     await reason('It was right.');
     await visit.tabTo('Void it');

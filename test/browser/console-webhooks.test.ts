@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { ok, openReceiver, type Receiver } from '../support/servers/receiver.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -50,9 +51,29 @@ describe('webhooks in the console', function () {
     await visit.tabTo('Send again');
     await visit.page.keyboard.press('Enter');
     await visit.told('There is none of these.');
+    await visit.told(' is pending.');
     await visit.open(`/console/webhooks/${made.id}?status=delivered`, url);
     await visit.told('answered with 204');
+    // spec/beyond.md R435
+    expect(await visit.text()).to.not.match(/Send all/);
     await visit.inspect('webhook');
+  });
+
+  // spec/beyond.md R436
+  it('sends all once more that was given up while a receiver was away', async () => {
+    const { body: list } = await story.tenant.get('/v1/webhooks').expect(200);
+    const { id, url } = (list.data as { id: string; url: string }[])[0] ?? expect.fail('none');
+    receiver.answer = (_request, response) => void response.writeHead(500).end('We are closed.');
+    for (let n = 0; n < 2; n += 1) await story.tenant.post(`/v1/webhooks/${id}/test`).expect(200);
+    await visit.open(`/console/webhooks/${id}?status=failed`, url);
+    await visit.find('button', 'Send all 2 again');
+    await visit.inspect('webhook-all-failed');
+    receiver.answer = ok;
+    await visit.tabTo('Send all 2 again');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('2 are sent once more.');
+    await visit.told('There is none of these.');
+    await visit.checkAccess();
   });
 
   it('says what is not there', async () => {

@@ -6,6 +6,7 @@ import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
 import { Alerts } from './alerts.tsx';
 import { ContractLines } from './contract-lines.tsx';
+import { Payments } from './payments.tsx';
 import { account } from './queries.ts';
 import { Timeline } from './timeline.tsx';
 import { Wallets } from './wallets.tsx';
@@ -64,6 +65,9 @@ export function AccountPage(): ReactNode {
             </p>
             <Section title="Contract lines">
               <ContractLines accountId={found.Id} />
+            </Section>
+            <Section title="Payments">
+              <Payments accountId={found.Id} />
             </Section>
             <Section title="Wallets">
               <Wallets accountId={found.Id} />

@@ -50,7 +50,7 @@ const Drafts = ({ of }: { readonly of: Next }): ReactNode => (
         ['Account', <AccountName key="account" accountId={of.accountId} />],
         ['Period', `${of.periodStart} to ${of.periodEnd}`],
         ['Dated', of.invoiceDate],
-        ['Wait to be rated', quantityText(of.pending)],
+        ['Wait to be rated', of.pending === '0' ? orNone(null) : quantityText(of.pending)],
       ]}
     />
     {of.invoices.length === 0 ? (

@@ -77,6 +77,32 @@ export const walletsOf = (accountId: string) =>
     },
   });
 
+export const paymentsOf = (accountId: string, page: number) =>
+  queryOptions({
+    queryKey: ['payments', accountId, page],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = { accountId, page: digits(page), size: digits(pageSize) };
+      const { data } = await read(
+        api.GET('/api/v1/external/payments', { params: { query }, signal }),
+      );
+      return data;
+    },
+  });
+
+/** A payment with the invoices that it pays. */
+export const paidBy = (paymentId: string) =>
+  queryOptions({
+    queryKey: ['paid by', paymentId],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/payments/{paymentId}/applications', {
+          params: { path: { paymentId } },
+          signal,
+        }),
+      ),
+  });
+
 export const balanceOf = (accountId: string, currency: string) =>
   queryOptions({
     queryKey: ['balance', accountId, currency],

@@ -73,9 +73,9 @@ const leftOut: readonly Column<LeftOut>[] = [
 /** How far it is, said as it goes. */
 const Progress = ({ of }: { readonly of: Run }): ReactNode => (
   <p role="status">
-    {of.progress === null
+    {of.progress === null || of.progress.accountCount === '0'
       ? 'It runs.'
-      : `${quantityText(of.progress.accountsDone)} of ${quantityText(of.progress.accountCount)} accounts, ${quantityText(of.progress.invoices)} invoices so far.`}
+      : `${quantityText(of.progress.accountsDone)} of ${quantityText(of.progress.accountCount)} accounts, ${of.progress.invoices === '0' ? 'no invoice' : `${quantityText(of.progress.invoices)} invoices`} so far.`}
   </p>
 );
 

@@ -3,12 +3,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Download } from '../shown/download.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
 import { itemColumns, rangeText, type Item } from './items.tsx';
 import { CreditNotes, Mend } from './mend.tsx';
-import { invoice } from './queries.ts';
+import { invoice, pdfOf, type WholeInvoice } from './queries.ts';
 
 const columns: readonly Column<Item>[] = [
   {
@@ -21,6 +22,39 @@ const columns: readonly Column<Item>[] = [
   },
   ...itemColumns,
 ];
+
+/** What it comes to, and what lies between that and what is open. */
+const Sums = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
+  <Facts
+    of={[
+      ['Amount', moneyText(of.amount, of.currency)],
+      ['Tax', moneyText(of.taxAmount, of.currency)],
+      ['Total', <strong key="total">{moneyText(of.total, of.currency)}</strong>],
+      ...(of.creditedAmount === '0'
+        ? []
+        : [['Credited', moneyText(of.creditedAmount, of.currency)] as const]),
+      ['Open', moneyText(of.balance, of.currency)],
+    ]}
+  />
+);
+
+/** Its PDF, once there is one, and its story. */
+const Kept = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
+  <>
+    {of.invoiceFileName === null ? null : (
+      <p>
+        <Download path={pdfOf(of.id)} name={of.invoiceFileName}>
+          Download the PDF
+        </Download>
+      </p>
+    )}
+    <p>
+      <Link to="/audit" search={{ entity: 'invoice', id: of.id }}>
+        Who changed it
+      </Link>
+    </p>
+  </>
+);
 
 const route = getRouteApi('/invoices/$invoiceId');
 
@@ -73,14 +107,8 @@ export function InvoicePage(): ReactNode {
               rows={found.items}
               keyOf={({ id }) => id}
             />
-            <Facts
-              of={[
-                ['Amount', moneyText(found.amount, found.currency)],
-                ['Tax', moneyText(found.taxAmount, found.currency)],
-                ['Total', <strong key="total">{moneyText(found.total, found.currency)}</strong>],
-                ['Open', moneyText(found.balance, found.currency)],
-              ]}
-            />
+            <Sums of={found} />
+            <Kept of={found} />
             {found.invoiceType === 'Invoice' ? <CreditNotes of={found} /> : null}
             <Mend of={found} />
           </>

@@ -4,10 +4,11 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
+import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
-import { invoiceList, pageSize } from './queries.ts';
+import { csvOf, invoiceList, pageSize, type InvoiceSearch } from './queries.ts';
 
 type Row = Schemas['InvoiceSummaryRow'];
 
@@ -39,11 +40,28 @@ const columns: readonly Column<Row>[] = [
 
 const route = getRouteApi('/invoices');
 
+/** Those of the days and the account that are shown. */
+const Csv = ({ of }: { readonly of: InvoiceSearch }): ReactNode => (
+  <p>
+    <Download path={csvOf(of)} name="invoices.csv">
+      {of.fromDate === undefined && of.toDate === undefined
+        ? 'All of them as CSV'
+        : 'Those of these days as CSV'}
+    </Download>
+  </p>
+);
+
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
   const { q, fromDate, toDate, accountId, billingRunId, page = 0 } = search;
   const navigate = route.useNavigate();
   const query = useQuery(invoiceList(search));
+  // The export knows no other filters.
+  const isExported =
+    q === undefined &&
+    billingRunId === undefined &&
+    query.data !== undefined &&
+    query.data.totalElements !== '0';
   const isFiltered = [q, fromDate, toDate].some((given) => given !== undefined);
   return (
     <Page title="Invoices">
@@ -72,6 +90,7 @@ export function InvoicesPage(): ReactNode {
           </Link>
         </p>
       )}
+      {isExported ? <Csv of={search} /> : null}
       <Listed
         query={query}
         caption="Invoices"

@@ -9,6 +9,7 @@ import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts } from '../shown/values.tsx';
+import { checkText, isReduced } from './check-text.ts';
 import { chargesSize, explainedItem } from './queries.ts';
 
 type Explained = Schemas['InvoiceExplanation'];
@@ -45,7 +46,7 @@ function Adjustments({ of, currency }: { readonly of: readonly Adjusted[]; curre
   ];
   return (
     <DataTable
-      caption="What adjustments made of their periods"
+      caption="What adjustments add to their periods, less what was billed of it before"
       columns={columnsOf}
       rows={of}
       keyOf={({ adjustmentId, periodStart }) => `${adjustmentId} ${periodStart}`}
@@ -53,14 +54,26 @@ function Adjustments({ of, currency }: { readonly of: readonly Adjusted[]; curre
   );
 }
 
-/** Whether the parts come to the item, which the server has just added up. */
+/** Whether the parts come to the item, and where the rest is that discounts and grants take off it. */
 const Checked = ({ item, currency }: { readonly item: Item; readonly currency: string }) => (
-  <p className={item.matches ? 'good' : 'bad'}>
-    {item.matches
-      ? `The parts come to ${moneyText(item.sumOfParts, currency)}, and the item is that, rounded once.`
-      : `The parts come to ${moneyText(item.sumOfParts, currency)}, and the item is something else. Run audit-usage.`}
-  </p>
+  <>
+    <p className={item.matches ? 'good' : 'bad'}>{checkText(item, currency)}</p>
+    {isReduced(item) ? (
+      <p>
+        That is the price. What discounts took of it, and what grants paid of it, are items of their
+        own on this invoice.
+      </p>
+    ) : null}
+  </>
 );
+
+const madeOf = ({ parts }: Item): [string, string][] =>
+  parts === '0'
+    ? []
+    : [['Made of', `${quantityText(parts)} ${parts === '1' ? 'charge' : 'charges'}`]];
+
+const taxName = ({ taxRate }: Item): string =>
+  taxRate === null ? 'Tax' : `Tax of ${quantityText(taxRate)} %`;
 
 const route = getRouteApi('/invoices/$invoiceId/items/$itemId');
 
@@ -74,9 +87,11 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
     return (
       <Empty>
         <p>
-          {item.creditedItemId === null
-            ? 'There are no charges behind this item.'
-            : 'It credits an item of another invoice, and is explained there.'}
+          {item.creditedItemId !== null
+            ? 'It credits an item of another invoice, and is explained there.'
+            : item.parts === '0'
+              ? 'The receipt of a charge, or the page of its item, says how much of it.'
+              : 'There is nothing on this page.'}
         </p>
       </Empty>
     );
@@ -101,7 +116,7 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
         </>
       )}
       {adjustments.length === 0 ? null : <Adjustments of={adjustments} currency={currency} />}
-      {charges.map(({ id, amount, periodStart, periodEnd, explanation }) => (
+      {charges.map(({ id, amount, periodStart, periodEnd, proration, explanation }) => (
         <Section
           key={id}
           title={`${moneyText(amount, currency)} for ${periodStart} to ${periodEnd}`}
@@ -109,7 +124,7 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
           {explanation === null ? (
             <p className="muted">What it was priced with is no longer kept.</p>
           ) : (
-            <Charge explanation={explanation} />
+            <Charge explanation={explanation} days={proration?.text} />
           )}
         </Section>
       ))}
@@ -152,15 +167,12 @@ export function ItemPage(): ReactNode {
               <Facts
                 of={[
                   ['Kind', item.chargeType],
-                  [
-                    'Made of',
-                    `${quantityText(item.parts)} ${item.parts === '1' ? 'charge' : 'charges'}`,
-                  ],
+                  ...madeOf(item),
                   [
                     'Amount',
                     <strong key="amount">{moneyText(item.amount, explained.currency)}</strong>,
                   ],
-                  ['Tax', moneyText(item.tax, explained.currency)],
+                  [taxName(item), moneyText(item.tax, explained.currency)],
                 ]}
               />
               <Checked item={item} currency={explained.currency} />

@@ -46,15 +46,20 @@ export function CreditNotes({ of }: { readonly of: WholeInvoice }): ReactNode {
 /** What a credit of an item, or of all, will do, before it is done. */
 const creditText = (of: WholeInvoice, itemId: string, amount: string): string => {
   const item = of.items.find(({ id }) => id === itemId);
+  const said = (sum: string): string => moneyText(sum, of.currency);
+  const before =
+    of.creditedAmount === '0' ? '' : `; ${said(of.creditedAmount)} were credited before`;
+  const open = of.balance === '0' ? 'Nothing is open now.' : `${said(of.balance)} are open now.`;
   return item === undefined
-    ? `Credits all that is left of ${moneyText(of.total, of.currency)}, tax included; ${moneyText(of.creditedAmount, of.currency)} were credited before. ${moneyText(of.balance, of.currency)} are open now.`
-    : `Credits ${isNumberText(amount) ? moneyText(amount, of.currency) : '…'} of ${moneyText(item.amount, of.currency)} for ${item.description ?? 'the item'}, and the tax in proportion. ${moneyText(of.balance, of.currency)} are open now.`;
+    ? `Credits all that is left of ${said(of.total)}, tax included${before}. ${open}`
+    : `Credits ${isNumberText(amount) ? said(amount) : '…'} of ${said(item.amount)} for ${item.description ?? 'the item'}, and the tax in proportion. ${open}`;
 };
 
 function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: string }): ReactNode {
   const [itemId, setItemId] = useState('');
   const [amount, setAmount] = useState('');
   const isOfItem = itemId !== '';
+  if (of.creditedAmount === of.total) return <p>All of it is credited.</p>;
   return (
     <>
       <div className="fields">

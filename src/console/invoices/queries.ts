@@ -36,6 +36,23 @@ export const invoice = (invoiceId: string) =>
     queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal),
   });
 
+export const pdfOf = (invoiceId: string): string =>
+  `/api/v1/external/invoices/${encodeURIComponent(invoiceId)}/pdf`;
+
+const dayMs = 86_400_000;
+const dayAfter = (day: string): string =>
+  new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
+
+/** All invoices of these days and this account as CSV: the API knows no other filters of them. */
+export function csvOf({ fromDate, toDate, accountId }: InvoiceSearch): string {
+  const query = new URLSearchParams({ format: 'csv' });
+  if (fromDate) query.set('from', fromDate);
+  // Until that day, and with it.
+  if (toDate) query.set('to', dayAfter(toDate));
+  if (accountId) query.set('accountId', accountId);
+  return `/v1/exports/invoices?${query.toString()}`;
+}
+
 export type WholeInvoice = Schemas['Invoice'];
 
 export const creditNotes = (invoiceId: string) =>

@@ -9,7 +9,7 @@ import { Field } from '../shown/field.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
-import { Loaded } from '../shown/loaded.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Facts, None, orNone, Status } from '../shown/values.tsx';
 import { promote, size, trial, trialAccounts, type Repricing } from './queries.ts';
@@ -63,6 +63,13 @@ function Sums({ of }: { readonly of: Repricing }): ReactNode {
     },
   ];
   const { change } = of;
+  if (of.before.length === 0) {
+    return (
+      <Empty>
+        <p>Nothing was used in this time, so that it tells nothing of these prices.</p>
+      </Empty>
+    );
+  }
   return (
     <>
       <DataTable
@@ -198,8 +205,9 @@ export function TrialPage(): ReactNode {
             />
             {found.status === 'running' ? (
               <p role="status">
-                {quantityText(found.eventsDone)} of about {quantityText(found.eventsTotal)} events
-                so far.
+                {found.eventsTotal === '0'
+                  ? 'It runs.'
+                  : `${quantityText(found.eventsDone)} of about ${quantityText(found.eventsTotal)} events so far.`}
               </p>
             ) : null}
             {found.status === 'completed' ? <Outcome of={found} /> : null}

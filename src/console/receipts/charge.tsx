@@ -4,6 +4,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Facts, orNone } from '../shown/values.tsx';
 import { Tiers } from './tier-bar.tsx';
+import { totalText } from './total-text.ts';
 
 type Explanation = Schemas['Explanation'];
 type ExplainedRow = Schemas['ExplainedRow'];
@@ -85,7 +86,14 @@ function Grants({ of, currency }: { readonly of: Explanation; readonly currency:
 }
 
 /** How a charge came about, from its card to its total. */
-export function Charge({ explanation }: { readonly explanation: Explanation }): ReactNode {
+export function Charge({
+  explanation,
+  days,
+}: {
+  readonly explanation: Explanation;
+  /** Of a part of a period: "16 of 31 days". */
+  readonly days?: string | undefined;
+}): ReactNode {
   const { service, contractLine, card, rows, steps, total } = explanation;
   const { currency } = total;
   return (
@@ -113,9 +121,7 @@ export function Charge({ explanation }: { readonly explanation: Explanation }): 
       )}
       <Discounts of={explanation} currency={currency} />
       <p className="total">
-        {total.parts.length > 1
-          ? `${total.parts.map(({ name, amount }) => `${name} ${moneyText(amount, currency)}`).join(' + ')} = `
-          : 'Total '}
+        {totalText(explanation, days)}
         <strong>{moneyText(total.amount, currency)}</strong>
       </p>
       <Grants of={explanation} currency={currency} />

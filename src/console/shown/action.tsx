@@ -11,6 +11,7 @@ export function Action<T>({
   onDone,
   isPrimary = false,
   isDisabled = false,
+  isHeld = false,
 }: {
   readonly name: string;
   readonly onDo: () => Promise<T>;
@@ -19,6 +20,8 @@ export function Action<T>({
   readonly onDone?: (result: T) => void;
   readonly isPrimary?: boolean;
   readonly isDisabled?: boolean;
+  /** Where it was done, and there is nothing left to do: it keeps the focus. */
+  readonly isHeld?: boolean;
 }): ReactNode {
   const client = useQueryClient();
   const { mutate, isPending, error, data } = useMutation({
@@ -33,7 +36,7 @@ export function Action<T>({
     <div className="again">
       <Press
         className={isPrimary ? 'primary' : ''}
-        isHeld={isPending}
+        isHeld={isPending || isHeld}
         isDisabled={isDisabled}
         onPress={() => mutate()}
       >

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
@@ -53,21 +53,27 @@ const eventList = (search: EventSearch) => {
 const retryOne = (id: string) =>
   read(api.POST('/v1/usage-events/{id}/retry', { params: { path: { id } } }));
 
-/** An event that could not be rated: what is wrong, and another try. */
-const Again = ({ event: { id, reason } }: { readonly event: Event }): ReactNode => (
-  <>
-    <span>{orNone(reason)}</span>
-    {id === null ? null : (
-      <Action
-        name="Try again"
-        onDo={() => retryOne(id)}
-        told={({ status }) => `It is ${status}.`}
-      />
-    )}
-  </>
-);
+/** Is told of what came of a row, which may not be in the list any more then. */
+type Tell = (text: string) => void;
 
-const columns: readonly Column<Event>[] = [
+/** An event that could not be rated: what is wrong, and another try. */
+const Again = ({ event, onTold }: { readonly event: Event; readonly onTold: Tell }): ReactNode => {
+  const { id, externalTransactionId, reason } = event;
+  return (
+    <>
+      <span>{orNone(reason)}</span>
+      {id === null ? null : (
+        <Action
+          name="Try again"
+          onDo={() => retryOne(id)}
+          onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
+        />
+      )}
+    </>
+  );
+};
+
+const columnsOf = (onTold: Tell): readonly Column<Event>[] => [
   {
     name: 'Event',
     show: ({ id, externalTransactionId }) =>
@@ -85,7 +91,8 @@ const columns: readonly Column<Event>[] = [
   { name: 'Code', show: ({ code }) => orNone(code) },
   {
     name: 'What to mend',
-    show: (event) => (event.status === 'rejected' ? <Again event={event} /> : orNone(event.reason)),
+    show: (event) =>
+      event.status === 'rejected' ? <Again event={event} onTold={onTold} /> : orNone(event.reason),
   },
 ];
 
@@ -100,16 +107,43 @@ const statusNames = [
 
 const route = getRouteApi('/usage/events');
 
-/** Rates all rejected events of these filters again. */
+const retryAll = (search: EventSearch) =>
+  read(api.POST('/v1/usage-events/retry', { body: filterOf(search) }));
+
+/** What came of it; of what there is none of, nothing. */
+const retriedText = ({
+  retried,
+  rated,
+  rejected,
+}: Awaited<ReturnType<typeof retryAll>>): string => {
+  const parts = [
+    ...(rated === '0' ? [] : [`${quantityText(rated)} rated`]),
+    ...(rejected === '0' ? [] : [`${quantityText(rejected)} still rejected`]),
+  ];
+  return retried === '0'
+    ? 'Nothing was left to try again.'
+    : `${quantityText(retried)} tried again: ${parts.join(', ')}.`;
+};
+
+/**
+ * Rates all rejected events of these filters again, where there are any. Once it was pressed it stays,
+ * and what came of it with it, though there may be none any more.
+ */
 function RetryAll({ search, total }: { readonly search: EventSearch; total: string }): ReactNode {
-  const body = filterOf(search);
+  const [isDone, setIsDone] = useState(false);
+  const isNone = total === '0';
+  if (isNone && !isDone) return null;
   return (
     <Action
-      name={`Try all ${quantityText(total)} again`}
-      onDo={() => read(api.POST('/v1/usage-events/retry', { body }))}
-      told={({ retried, rated, rejected }) =>
-        `${quantityText(retried)} tried again: ${quantityText(rated)} rated, ${quantityText(rejected)} still rejected.`
-      }
+      name={isNone ? 'Try all again' : `Try all ${quantityText(total)} again`}
+      isHeld={isNone}
+      onDo={async () => {
+        const retried = await retryAll(search);
+        // Before the list is read again: without it, this would be gone with what it says.
+        setIsDone(true);
+        return retried;
+      }}
+      told={retriedText}
     />
   );
 }
@@ -121,6 +155,7 @@ export function EventsPage(): ReactNode {
   const { status = '', code = '', from = '', to = '', page = 0 } = search;
   const query = useQuery(eventList(search));
   const isRejected = status === 'rejected';
+  const [told, setTold] = useState('');
   return (
     <Page
       title={isRejected ? 'Rejected events' : 'Usage events'}
@@ -146,13 +181,20 @@ export function EventsPage(): ReactNode {
         onApply={(texts) => void navigate({ search: texts })}
       />
       {isRejected && query.data ? (
-        <RetryAll search={search} total={query.data.pagination.total} />
+        <RetryAll
+          key={JSON.stringify(filterOf(search))}
+          search={search}
+          total={query.data.pagination.total}
+        />
       ) : null}
+      <p role="status" className="good">
+        {told}
+      </p>
       <Listed
         query={query}
         caption="Events, the newest first"
         name="events"
-        columns={columns}
+        columns={columnsOf(setTold)}
         keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
         page={page}
         size={size}

@@ -58,5 +58,16 @@ export const redeliver = (webhookId: string, deliveryId: string) =>
     }),
   );
 
+const keptMs = 30 * 86_400_000;
+
+/** Sends once more all that was given up: deliveries are kept for 30 days. */
+export const recover = (webhookId: string) =>
+  read(
+    api.POST('/v1/webhooks/{webhookId}/recover', {
+      params: { path: { webhookId } },
+      body: { since: new Date(Date.now() - keptMs).toISOString() },
+    }),
+  );
+
 export const sendTest = (webhookId: string) =>
   read(api.POST('/v1/webhooks/{webhookId}/test', { params: { path: { webhookId } } }));

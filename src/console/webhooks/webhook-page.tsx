@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
@@ -9,7 +9,15 @@ import { instantText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
-import { deliveryList, redeliver, sendTest, size, webhook, type Delivery } from './queries.ts';
+import {
+  deliveryList,
+  recover,
+  redeliver,
+  sendTest,
+  size,
+  webhook,
+  type Delivery,
+} from './queries.ts';
 import { stateOf } from './webhooks-page.tsx';
 
 type Attempt = Delivery['attempts'][number];
@@ -44,7 +52,10 @@ const Attempts = ({ of }: { readonly of: Delivery }): ReactNode => {
   );
 };
 
-const columnsOf = (webhookId: string): readonly Column<Delivery>[] => [
+const columnsOf = (
+  webhookId: string,
+  onTold: (text: string) => void,
+): readonly Column<Delivery>[] => [
   { name: 'Event', show: ({ event }) => <code>{event}</code> },
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
   { name: 'Happened', show: ({ createdAt }) => <Instant at={createdAt} /> },
@@ -59,7 +70,8 @@ const columnsOf = (webhookId: string): readonly Column<Delivery>[] => [
           <Action
             name="Send again"
             onDo={() => redeliver(webhookId, id)}
-            told={({ status: now }) => `It is ${now}.`}
+            // Told above the list: it may not be in there any more.
+            onDone={({ event, status: now }) => onTold(`${event} is ${now}.`)}
           />
         ) : (
           orNone(null)
@@ -79,11 +91,38 @@ const statusNames = [
 
 const route = getRouteApi('/webhooks/$webhookId');
 
+/** Sends all once more that was given up, where there is any. */
+function SendFailed({ webhookId }: { readonly webhookId: string }): ReactNode {
+  const { data } = useQuery(deliveryList(webhookId, { status: 'failed' }));
+  const [isDone, setIsDone] = useState(false);
+  const total = data?.pagination.total ?? '0';
+  const isNone = total === '0';
+  if (isNone && !isDone) return null;
+  return (
+    <Action
+      name={isNone ? 'Send all that failed again' : `Send all ${quantityText(total)} again`}
+      isHeld={isNone}
+      onDo={async () => {
+        const recovered = await recover(webhookId);
+        // Before the list is read again: without it, this would be gone with what it says.
+        setIsDone(true);
+        return recovered;
+      }}
+      told={({ deliveries }) =>
+        deliveries === '1'
+          ? '1 is sent once more.'
+          : `${quantityText(deliveries)} are sent once more.`
+      }
+    />
+  );
+}
+
 function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
   const search = route.useSearch();
   const { status = '', event = '', page = 0 } = search;
   const navigate = route.useNavigate();
   const query = useQuery(deliveryList(webhookId, search));
+  const [told, setTold] = useState('');
   return (
     <Section title="Deliveries">
       <Filters
@@ -94,11 +133,15 @@ function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
         ]}
         onApply={(texts) => void navigate({ search: texts })}
       />
+      <SendFailed webhookId={webhookId} />
+      <p role="status" className="good">
+        {told}
+      </p>
       <Listed
         query={query}
         caption="Deliveries, the latest first"
         name="deliveries"
-        columns={columnsOf(webhookId)}
+        columns={columnsOf(webhookId, setTold)}
         keyOf={({ id }) => id}
         page={page}
         size={size}

@@ -36,6 +36,7 @@ export const texts: Texts = {
   status: 'الحالة',
   payment: 'الدفع',
   total: 'الإجمالي',
+  credited: 'المخصوم بإشعارات دائنة',
   open: 'المتبقي',
   tax: 'الضريبة',
   item: 'البند',

@@ -37,6 +37,7 @@ export const texts: Texts = {
   status: 'Status',
   payment: 'Zahlung',
   total: 'Gesamtbetrag',
+  credited: 'Gutgeschrieben',
   open: 'Offen',
   tax: 'Steuer',
   item: 'Position',

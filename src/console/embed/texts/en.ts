@@ -34,6 +34,7 @@ export const texts = {
   status: 'Status',
   payment: 'Payment',
   total: 'Total',
+  credited: 'Credited',
   open: 'Open',
   tax: 'Tax',
   item: 'Item',

@@ -37,6 +37,7 @@ export const texts: Texts = {
   status: 'Estado',
   payment: 'Pago',
   total: 'Total',
+  credited: 'Abonado',
   open: 'Pendiente',
   tax: 'Impuesto',
   item: 'Concepto',

@@ -37,6 +37,7 @@ export const texts: Texts = {
   status: 'État',
   payment: 'Paiement',
   total: 'Total',
+  credited: 'Crédité',
   open: 'Reste à payer',
   tax: 'Taxe',
   item: 'Ligne',

@@ -37,6 +37,7 @@ export const texts: Texts = {
   status: '状態',
   payment: '支払状況',
   total: '合計',
+  credited: '減額済み',
   open: '未払額',
   tax: '税',
   item: '項目',
