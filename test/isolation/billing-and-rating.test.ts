@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { billAccounts } from '../../src/commands/billing/bill-accounts.js';
-import { rateUsage } from '../../src/commands/usage/rate-usage.js';
+import { parseRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import { executeRun, type RunOutput } from '../support/billing/billing-run.js';
@@ -127,7 +127,7 @@ describe('usage that is rated while a run bills its days', () => {
         partition,
         from: offset,
         end: nextOffset,
-        records,
+        records: await parseRecords(records),
         areKept: true,
         workflowId: 'test',
         runId: newId(),

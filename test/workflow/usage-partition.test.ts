@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { keepPartitions } from '../../src/activities/usage/partitions.js';
-import { rateUsage } from '../../src/commands/usage/rate-usage.js';
+import { parseRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import { chargeId, usageEventId } from '../../src/messages/usage-log.js';
 import { makeUsagePartitions } from '../../src/models/usage/finding/usage-partition.js';
@@ -52,7 +52,7 @@ describe('partitions of usage by month', () => {
       partition: 0,
       from: first,
       end: first + records.length,
-      records,
+      records: await parseRecords(records),
       areKept: false,
       workflowId: 'test',
       runId: newId(),

@@ -1,6 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { passOverLostUsage } from '../../commands/usage/lost-usage.js';
-import { rateUsage, UsageGapError } from '../../commands/usage/rate-usage.js';
+import {
+  parseRecords,
+  prepareRecords,
+  rateUsage,
+  UsageGapError,
+  type ParsedRecord,
+} from '../../commands/usage/rate-usage.js';
 import type { UsageEnds } from '../../commands/usage/usage-batch.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { UsageSlice } from '../../messages/usage-log.js';
@@ -12,6 +18,8 @@ import { currentRun } from '../scope.js';
 
 /** Events of one transaction: enough to amortize the overhead of its statements. */
 const transactionEventsMax = 1000;
+/** Characters of the records of a transaction up to which those of the next are held beside them. */
+const shortMax = 1_024 * 1_024;
 /**
  * After this time a range ends early and the rest becomes another range, so that other tenants soon
  * get a slot, however expensive the events are.
@@ -29,21 +37,30 @@ export async function rateRange(
   const { partition, firstOffset, endOffset } = range;
   const startedAt = performance.now();
   // When the step is retried, some of its transactions may have been committed.
-  const { next, counts: total } =
+  const { next: first, counts: total } =
     endOffset - firstOffset > 1
       ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
       : { next: firstOffset, counts: { rated: 0, duplicate: 0, rejected: 0 } };
-  let offset = next;
-  while (offset < endOffset && (offset === next || performance.now() - startedAt < rangeMsMax)) {
-    const end = Math.min(endOffset, offset + transactionEventsMax);
-    const { records, nextOffset, isLost } = await readKept(platform, range, offset, end);
+  let offset = first;
+  let next: ReturnType<typeof readSlice> | undefined;
+  while (offset < endOffset && (offset === first || performance.now() - startedAt < rangeMsMax)) {
+    const { records, ahead, nextOffset, isLost } = await (next ??
+      readSlice(platform, scope, range, offset, 'now'));
+    // A partition is rated one transaction after the other: what comes next is made ready meanwhile.
+    next =
+      nextOffset < endOffset && areShort(records)
+        ? readSlice(platform, scope, range, nextOffset, 'ahead')
+        : undefined;
+    // The last one may be waited for by nobody.
+    next?.catch(() => undefined);
     if (!isLost) {
-      tracing?.link(records.flatMap(({ trace }) => trace ?? []));
+      tracing?.link(records.flatMap(({ record }) => record.trace ?? []));
       const counts = await rateUsage(scope, {
         partition,
         from: offset,
         end: nextOffset,
         records,
+        ahead,
         areKept: platform.broker.keepsMessages,
         ...currentRun(),
         onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
@@ -62,6 +79,24 @@ export async function rateRange(
     offset = nextOffset;
   }
   return offset < endOffset ? { ...total, nextOffset: offset } : total;
+}
+
+const areShort = (records: readonly ParsedRecord[]): boolean =>
+  records.reduce((length, { record }) => length + record.message.length, 0) <= shortMax;
+
+/** Reads what one transaction rates; ahead of it also as far prepared as that holds until then. */
+async function readSlice(
+  platform: Platform,
+  scope: Scope,
+  range: UsageRange,
+  offset: number,
+  when: 'now' | 'ahead',
+) {
+  const end = Math.min(range.endOffset, offset + transactionEventsMax);
+  const { records: read, ...slice } = await readKept(platform, range, offset, end);
+  const records = await parseRecords(read);
+  const ahead = when === 'ahead' ? await prepareRecords(scope, records) : undefined;
+  return { ...slice, records, ahead };
 }
 
 function refuseGap(error: unknown): UsageCounts {

@@ -9,7 +9,12 @@ import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
-import { UsageRater, type Outcome } from '../../queries/usage/usage-rater.js';
+import {
+  prepareAhead,
+  UsageRater,
+  type Outcome,
+  type PreparedAhead,
+} from '../../queries/usage/usage-rater.js';
 import { ratePrepared, type UsageEvent as ReadEvent } from '../../rating/index.js';
 import { UsageBatch, type UsageEnds } from './usage-batch.js';
 import { makeUsagePartitions } from '../../models/usage/finding/usage-partition.js';
@@ -21,8 +26,10 @@ export interface RateUsageInput {
   readonly from: number;
   /** The offset after the stretch. */
   readonly end: number;
-  /** The records of the range; an offset without a record holds no event. */
-  readonly records: readonly UsageRecord[];
+  /** The records of the range, in their order; an offset without a record holds no event. */
+  readonly records: readonly ParsedRecord[];
+  /** What was prepared of them before. */
+  readonly ahead?: PreparedAhead | undefined;
   /** Whether the log keeps the messages in the database; else they are written with the events. */
   readonly areKept: boolean;
   readonly workflowId: string;
@@ -40,9 +47,26 @@ export interface RateUsageInput {
 /** The range begins behind the consumer's offset, so rating it would leave a gap. */
 export class UsageGapError extends Error {}
 
-interface Candidate {
+/** A record of the usage log with its message. */
+export interface ParsedRecord {
   readonly record: UsageRecord;
   readonly message: ReadMessage;
+}
+
+/** Parses records. */
+export const parseRecords = (records: readonly UsageRecord[]): Promise<ParsedRecord[]> =>
+  mapInPortions(records, (record) => ({ record, message: readMessage(record.message) }));
+
+/** Prepares what will be rated next, while the database writes what is rated now. */
+export const prepareRecords = (
+  { db, tenantId }: Scope,
+  records: readonly ParsedRecord[],
+): Promise<PreparedAhead> => prepareAhead(db.read, tenantId, eventsOf(records));
+
+function eventsOf(records: readonly ParsedRecord[]): ReadEvent[] {
+  const events: ReadEvent[] = [];
+  for (const { message } of records) if (message.read.ok) events.push(message.read.event);
+  return events;
 }
 
 const racesMax = 5;
@@ -57,7 +81,7 @@ const racesMax = 5;
 export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
   let counts = noCounts;
   for (let from = input.from; from < input.end;) {
-    const records = input.records.filter(({ offset }) => offset >= from);
+    const records = input.records.filter(({ record }) => record.offset >= from);
     const done = await rateSome(scope, { ...input, from, records });
     counts = addCounts(counts, done.counts);
     from = done.next;
@@ -97,7 +121,7 @@ async function makePartitionsOf({ db }: Scope, input: RateUsageInput): Promise<v
   const made = await db.transaction((trx) =>
     makeUsagePartitions(
       trx,
-      input.records.map(({ receivedAt }) => receivedAt),
+      input.records.map(({ record }) => record.receivedAt),
     ),
   );
   if (made > 0) input.onLatePartitions?.(made);
@@ -113,7 +137,7 @@ async function rateApart(scope: Scope, input: RateUsageInput, cause: unknown): P
     return rateAtOnce(scope, input, cause);
   }
   const half = Math.ceil(records.length / 2);
-  const middle = records[half]?.offset ?? input.end;
+  const middle = records[half]?.record.offset ?? input.end;
   const first = await rateUsage(scope, { ...input, end: middle, records: records.slice(0, half) });
   const second = await rateUsage(scope, { ...input, from: middle, records: records.slice(half) });
   return { counts: addCounts(first, second), next: input.end };
@@ -151,15 +175,16 @@ async function rateInTransaction(
   const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
   if (next >= input.end) return { counts, next: input.end };
 
-  const candidates = await mapInPortions(
-    records.filter(({ offset }) => offset >= next),
-    (record): Candidate => ({ record, message: readMessage(record.message) }),
-  );
+  const candidates = records.filter(({ record }) => record.offset >= next);
   const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
   for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
-  const rater = await openRater(trx, tenantId, candidates, input.onFault);
-  const takes = ({ message }: Candidate): boolean => !batch.isFull && rater.takes(message.read);
-  const rate = ({ record, message }: Candidate, portions: Portions): Promise<void> => {
+  const rater = await UsageRater.open(trx, tenantId, eventsOf(candidates), ratePrepared, {
+    readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
+    onFault: input.onFault,
+    ahead: input.ahead,
+  });
+  const takes = ({ message }: ParsedRecord): boolean => !batch.isFull && rater.takes(message.read);
+  const rate = ({ record, message }: ParsedRecord, portions: Portions): Promise<void> => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
     const place = { id, partition, offset, orgId, receivedAt, text };
@@ -201,10 +226,10 @@ async function rateInTransaction(
  * end.
  */
 async function rateEach(
-  takes: (candidate: Candidate) => boolean,
-  candidates: readonly Candidate[],
+  takes: (candidate: ParsedRecord) => boolean,
+  candidates: readonly ParsedRecord[],
   end: number,
-  rate: (candidate: Candidate, portions: Portions) => Promise<void>,
+  rate: (candidate: ParsedRecord, portions: Portions) => Promise<void>,
 ): Promise<{ readonly end: number; readonly count: number }> {
   const portions = new Portions();
   for (const [count, candidate] of candidates.entries()) {
@@ -227,25 +252,11 @@ const refused: Outcome = {
 async function findOriginals(
   trx: Knex.Transaction,
   tenantId: string,
-  candidates: readonly Candidate[],
+  candidates: readonly ParsedRecord[],
 ): Promise<UsageEvent[]> {
   const externalIds = new Set<string>();
   for (const { message } of candidates) {
     if (message.externalTransactionId !== null) externalIds.add(message.externalTransactionId);
   }
   return UsageEvent.lockOriginals(trx, tenantId, [...externalIds]);
-}
-
-function openRater(
-  trx: Knex.Transaction,
-  tenantId: string,
-  candidates: readonly Candidate[],
-  onFault: (error: unknown) => void,
-): Promise<UsageRater> {
-  const events: ReadEvent[] = [];
-  for (const { message } of candidates) if (message.read.ok) events.push(message.read.event);
-  return UsageRater.open(trx, tenantId, events, ratePrepared, {
-    readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
-    onFault,
-  });
 }

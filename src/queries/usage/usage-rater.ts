@@ -60,6 +60,69 @@ interface RaterOptions {
   readonly readCounters: (keys: readonly string[]) => Promise<Map<string, Decimal>>;
   /** Called with errors that are faults of the product, not rejections. */
   readonly onFault: (error: unknown, event: UsageEvent) => void;
+  /** What was prepared of the events before. */
+  readonly ahead?: PreparedAhead | undefined;
+}
+
+/** An event that is priced by facts: with what, or why it is rejected, and the operations that this took. */
+interface Planned {
+  readonly context: RatingContext;
+  readonly result: Prepared | Rejected;
+  readonly spent: number;
+}
+
+/**
+ * Events that were prepared before the transaction that rates them. What became of one holds for the facts
+ * that it was prepared with, which are the same objects as long as their records have the same versions.
+ */
+export type PreparedAhead = WeakMap<UsageEvent, Planned>;
+
+const isSameFacts = (a: RatingContext, b: RatingContext): boolean =>
+  a.account === b.account &&
+  a.service === b.service &&
+  a.lines === b.lines &&
+  a.adjustments === b.adjustments;
+
+/** Undefined: the plan has to be compiled first. Plans are cached, so that few have. */
+function planEvent(event: UsageEvent, context: RatingContext): Planned | undefined {
+  const planned = choosePlan(event, context);
+  if (planned.ok && !isCompiled(planned.plan)) return undefined;
+  const spending = new Spending(eventOperationsMax);
+  const result = planned.ok
+    ? prepareFromPlan(planned.plan, event, planned.owner, spending)
+    : planned;
+  return { context, result, spent: spending.spent };
+}
+
+/** Prepares events as far as that is done at once, while those before them are rated. */
+export async function prepareAhead(
+  db: Knex,
+  tenantId: string,
+  events: readonly UsageEvent[],
+): Promise<PreparedAhead> {
+  const ahead: PreparedAhead = new WeakMap();
+  const contextOf = await loadRatingContexts(db, tenantId, events);
+  const portions = new Portions();
+  let operations = 0;
+  for (const event of events) {
+    if (portions.isOver) await portions.rest();
+    const context = contextOf(event);
+    if (!context || operations >= callOperationsMax / 2) break;
+    // A fault of the product comes again where it is told.
+    const planned = orNothing(() => planEvent(event, context));
+    if (!planned) continue;
+    operations += planned.spent;
+    ahead.set(event, planned);
+  }
+  return ahead;
+}
+
+function orNothing<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -72,6 +135,7 @@ export class UsageRater<R extends Rated = Rated> {
   readonly #engine: (prepared: Prepared, counters: CounterReader) => R | Rejected;
   readonly #prepared = new Map<UsageEvent, Prepared | RejectedOutcome>();
   readonly #onFault: RaterOptions['onFault'];
+  readonly #ahead: PreparedAhead | undefined;
   #stored: ReadonlyMap<string, Decimal> = new Map();
   #operations = 0;
   readonly #moved = new Map<string, { key: CounterKey; value: Decimal }>();
@@ -81,10 +145,11 @@ export class UsageRater<R extends Rated = Rated> {
 
   private constructor(
     engine: (prepared: Prepared, counters: CounterReader) => R | Rejected,
-    onFault: RaterOptions['onFault'],
+    { onFault, ahead }: Pick<RaterOptions, 'onFault' | 'ahead'>,
   ) {
     this.#engine = engine;
     this.#onFault = onFault;
+    this.#ahead = ahead;
   }
 
   static async open<R extends Rated>(
@@ -92,9 +157,9 @@ export class UsageRater<R extends Rated = Rated> {
     tenantId: string,
     events: readonly UsageEvent[],
     engine: (prepared: Prepared, counters: CounterReader) => R | Rejected,
-    { readCounters, onFault }: RaterOptions,
+    { readCounters, ...options }: RaterOptions,
   ): Promise<UsageRater<R>> {
-    const rater = new UsageRater<R>(engine, onFault);
+    const rater = new UsageRater<R>(engine, options);
     const contextOf = await loadRatingContexts(db, tenantId, events);
     const keys = new Set<string>();
     const values = new Map<string, CountedRow>();
@@ -134,24 +199,27 @@ export class UsageRater<R extends Rated = Rated> {
     return prepared;
   }
 
-  /** Undefined: its plan has to be compiled first. Plans are cached, so that few have. */
   #prepare(event: UsageEvent, context: RatingContext): Prepared | RejectedOutcome | undefined {
     const accountId = context.account?.id ?? null;
     let prepared: Prepared | RejectedOutcome;
     try {
-      const planned = choosePlan(event, context);
-      if (planned.ok && !isCompiled(planned.plan)) return undefined;
-      const spending = new Spending(eventOperationsMax);
-      const result = planned.ok
-        ? prepareFromPlan(planned.plan, event, planned.owner, spending)
-        : planned;
-      this.#operations += spending.spent;
+      const planned = this.#takeAhead(event, context) ?? planEvent(event, context);
+      if (!planned) return undefined;
+      const { result, spent } = planned;
+      this.#operations += spent;
       prepared = result.ok ? result : rejectedOutcome(result, accountId);
     } catch (error) {
       prepared = this.#fault(error, event, accountId);
     }
     this.#prepared.set(event, prepared);
     return prepared;
+  }
+
+  /** What was prepared of an event, once: rating counts its operations in it. */
+  #takeAhead(event: UsageEvent, context: RatingContext): Planned | undefined {
+    const planned = this.#ahead?.get(event);
+    this.#ahead?.delete(event);
+    return planned && isSameFacts(planned.context, context) ? planned : undefined;
   }
 
   /** Rates an event that was passed to `open`. */

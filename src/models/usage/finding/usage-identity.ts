@@ -30,7 +30,8 @@ export function originalIds(
 
 /**
  * The ids of the original events of these external ids. Asked for before the events themselves, so that
- * where there are none, as with nearly every batch, no partition of events is even planned for.
+ * where there are none, as with nearly every batch, no partition of events is even planned for. They come
+ * from a subquery, since PostgreSQL estimates each element of an array that it knows.
  */
 export async function findOriginalIds(
   db: Knex,
@@ -41,7 +42,8 @@ export async function findOriginalIds(
   const [row] = await sqlRows<{ ids: string[]; isNaming: boolean }>(
     db,
     `select array(
-       select event_id from usage_identity where tenant_id = ? and external_id = any(?::text[])
+       select event_id from usage_identity
+       where tenant_id = ? and external_id = any((select ?::text[])::text[])
      ) as ids, exists (
        select from fact_move where tenant_id = ? and kind = 'external ids' and done_at is null
      ) as "isNaming"`,
