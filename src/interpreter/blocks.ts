@@ -36,6 +36,7 @@ export async function runFor(on: Interpreter, block: Block): Promise<Outcome> {
       [each]: frame.items[frame.at],
       [at]: frame.at,
     };
+    on.values.beginTask(path);
     const isBegun = frame.child?.at !== undefined;
     if (!isBegun && task.while !== undefined && !on.values.holds(task.while, own, path)) break;
     frame.child ??= {};

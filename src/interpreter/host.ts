@@ -31,6 +31,8 @@ export interface HostCall {
  * clock and no input or output of its own.
  */
 export interface Host {
+  /** Whether values are measured before they are written; left out: they are. */
+  readonly isMeasured?: boolean;
   /** How much may be computed before others get a word. */
   readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */

@@ -42,7 +42,7 @@ export class Interpreter {
   constructor(state: DefinitionState, host: Host) {
     this.#state = state;
     this.host = host;
-    this.values = new Values(state);
+    this.values = new Values(state, host.isMeasured);
     this.#costKept = state.cost;
   }
 
@@ -167,7 +167,7 @@ export class Interpreter {
     frame.startedAt ??= this.#now();
     const { seq, startedAt } = frame;
     const base = { seq, path, name, kind: kindOf(task) ?? '', startedAt, attempts: 1 };
-    this.values.beginTask();
+    this.values.beginTask(path);
     try {
       if (isNew) this.#checkTime(path);
       if (
@@ -242,17 +242,18 @@ export class Interpreter {
     const noted = this.#state.undo;
     try {
       const given = this.values.given(undo, seen, path);
-      noted.push({ seq, path, call, with: given });
       // Of what is kept for so long, all is counted, and only once.
       const length = JSON.stringify(given ?? null).length + (this.#state.undoLength ?? 0);
+      const most = definitionLimits.undoBytes;
+      if (length > most && this.host.isMeasured !== false) {
+        throw limitError(path, `What takes the tasks back has more than ${most} bytes together.`);
+      }
       this.#state.undoLength = length;
-      if (length <= definitionLimits.carriedBytes) return;
+      noted.push({ seq, path, call, with: given });
     } catch (error) {
       noted.push({ seq, path, call, with: null, isLost: true });
       throw error;
     }
-    const most = definitionLimits.carriedBytes;
-    throw limitError(path, `What takes the tasks back has more than ${most} bytes together.`);
   }
 
   async #run(task: Task, path: string, variables: Variables, frame: Frame): Promise<Outcome> {

@@ -1,5 +1,5 @@
 import { CostFault, ExpressionFault } from '../kernel/expression/expression-fault.js';
-import { compileExpression } from '../kernel/expression/expression.js';
+import { compileExpression, expressionCostMax } from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/shape.js';
 import { isLongerThan } from '../kernel/text/json-length.js';
 import {
@@ -33,27 +33,29 @@ const unstorableDetail =
 /** Evaluates the expressions of a definition, and counts what they cost. */
 export class Values {
   readonly #state: DefinitionState;
-  /** What all expressions had cost when the last task began. */
-  #costBefore: number;
+  /** Whether values are measured; they were not where a history is older than that. */
+  readonly #isMeasured: boolean;
+  /** What the expressions of each task that is under way have cost. */
+  readonly #costs = new Map<string, number>();
 
-  constructor(state: DefinitionState) {
+  constructor(state: DefinitionState, isMeasured = true) {
     this.#state = state;
-    this.#costBefore = state.cost;
+    this.#isMeasured = isMeasured;
   }
 
-  /** From now on the expressions of another task are evaluated. */
-  beginTask(): void {
-    this.#costBefore = this.#state.cost;
+  /** A task, or a turn of its loop, begins: its expressions have cost nothing yet. */
+  beginTask(path: string): void {
+    this.#costs.set(path, 0);
   }
 
   expression(text: string, variables: Variables, path: string): unknown {
-    const found = this.#evaluate(text, variables);
+    const found = this.#evaluate(text, variables, path);
     // An expression that failed has cost something, too.
     if (this.#state.cost > definitionLimits.cost) {
       throw limitError(path, 'The expressions of the execution cost more than they may.');
     }
     // Nobody else has a turn before the task has all its values.
-    if (this.#state.cost - this.#costBefore > definitionLimits.taskCost) {
+    if (this.#isMeasured && (this.#costs.get(path) ?? 0) > definitionLimits.taskCost) {
       throw limitError(path, 'The expressions of the task cost more than those of one may.');
     }
     if (!(found instanceof ExpressionFault)) return found;
@@ -62,12 +64,16 @@ export class Values {
     throw taskError(path, 400, `\${ ${text} }: ${found.message}`.slice(0, 2_500), more, kind);
   }
 
-  #evaluate(text: string, variables: Variables): unknown {
+  #evaluate(text: string, variables: Variables, path: string): unknown {
     try {
       const all = { ...variables, context: this.#state.context };
-      return compileExpression(text, Object.keys(all)).evaluate(all, (cost) => {
+      const count = (cost: number, looked: number): void => {
         this.#state.cost += cost;
-      });
+        this.#costs.set(path, (this.#costs.get(path) ?? 0) + cost + looked);
+      };
+      const lookedMax = this.#isMeasured ? expressionCostMax : Number.MAX_SAFE_INTEGER;
+      const compiled = compileExpression(text, Object.keys(all));
+      return compiled.evaluate(all, count, expressionCostMax, lookedMax);
     } catch (error) {
       if (error instanceof ExpressionFault) return error;
       throw error;
@@ -78,7 +84,8 @@ export class Values {
   holds(text: string, variables: Variables, path: string): boolean {
     const value = this.expression(expressionIn(text) ?? text, variables, path);
     if (typeof value === 'boolean') return value;
-    const gave = isLongerThan(value, 1_000) ? 'much' : JSON.stringify(value).slice(0, 100);
+    const gave =
+      this.#isMeasured && isLongerThan(value, 1_000) ? 'much' : JSON.stringify(value).slice(0, 100);
     const detail = `${text} gave ${gave}, not true or false.`;
     throw taskError(path, 400, detail, { type: expressionFaultType });
   }
@@ -108,7 +115,13 @@ export class Values {
   /** What a task gives must be small enough to be carried on, and of characters that can be stored. */
   checkResult(value: unknown, path: string): void {
     const { context } = this.#state;
-    this.checkSize([value, context], path, 'What the task gives and the context have');
+    // Of a text that is no longer a character may be six bytes.
+    const most = 6 * definitionLimits.stateBytes;
+    if (this.#isMeasured && isLongerThan([value, context], most)) {
+      const { stateBytes } = definitionLimits;
+      const detail = `What the task gives and the context have more than ${stateBytes} bytes.`;
+      throw limitError(path, detail);
+    }
     const text = JSON.stringify([value, context]);
     if (unstorable.test(text)) throw taskError(path, 400, unstorableDetail);
     const bytes = text.length - '[,]'.length;
@@ -124,7 +137,7 @@ export class Values {
     what: string,
     max: number = definitionLimits.stateBytes,
   ): void {
-    if (!isLongerThan(value, max)) return;
+    if (!this.#isMeasured || !isLongerThan(value, max)) return;
     throw limitError(path, `${what} more than ${max} bytes.`);
   }
 }

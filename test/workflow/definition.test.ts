@@ -331,6 +331,9 @@ describe("tenants' workflows: executions", () => {
     const name = await define([{ a: { set: { n: '${ input.n }' } } }], { input });
     await tenant.post(`/v1/workflows/${name}/execute`, { data: {} }).expect(400);
     await tenant.post(`/v1/workflows/${name}/execute`, { data: { n: 'x' } }).expect(400);
+    // spec/beyond.md R409
+    const long = { n: 1, text: 'x'.repeat(524_288) };
+    await tenant.post(`/v1/workflows/${name}/execute`, { data: long }).expect(400);
     expect((await execute(name, { n: 2 })).output).to.deep.equal({ n: 2 });
   });
 });

@@ -2,7 +2,9 @@ import { defined } from '../../kernel/defined.js';
 import { valueFaults } from '../../kernel/expression/shape.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { isLongerThan } from '../../kernel/text/json-length.js';
 import { jsonSafe } from '../../kernel/text/json.js';
+import { definitionLimits } from '../../messages/definitions/definition.js';
 import {
   definitionRunKey,
   depthMax,
@@ -22,6 +24,10 @@ export async function definedFlow(
   idempotencyKey: string | null,
 ): Promise<FlowStart<'runDefinition'>> {
   const start = jsonSafe(data) as Record<string, unknown>;
+  const { inputBytes } = definitionLimits;
+  if (isLongerThan(start, inputBytes)) {
+    throw problem.validation(`'data' has more than ${inputBytes} bytes`, { field: 'data' });
+  }
   const faults = valueFaults(start, definition.input?.schema?.document);
   const [first] = faults;
   if (first) {

@@ -29,11 +29,12 @@ export interface Expression {
   fieldsOf(variable: string): readonly string[];
   /** Where such a field is not only passed on, alone or joined with others, but looked at. */
   lookedAt(variable: string): readonly number[];
-  /** Throws an ExpressionFault; `spend` is told of the cost. */
+  /** Throws an ExpressionFault; `spend` is told of the cost, and of what was looked through. */
   evaluate(
     values: Readonly<Record<string, unknown>>,
-    spend?: (cost: number) => void,
+    spend?: (cost: number, looked: number) => void,
     costMax?: number,
+    lookedMax?: number,
   ): unknown;
 }
 
@@ -58,7 +59,7 @@ const growing = new Set(['==', '!=', 'in', '+']);
 const limits = { maxAstNodes: 1_000, maxDepth: 40, maxListElements: 500, maxMapEntries: 500 };
 
 /** The budget of the evaluation that is under way: evaluation is synchronous. */
-let budget = { left: 0, kibibytes: 1, isSpent: false };
+let budget = { left: 0, looked: 0, kibibytes: 1, isSpent: false };
 
 function charge(cost: number): void {
   budget.left -= cost;
@@ -83,9 +84,23 @@ function chargeValue(value: unknown): unknown {
   return value;
 }
 
+/** What is looked through has a budget of its own: it says when others have a turn as little as it did. */
+function chargeLook(cost: number): void {
+  budget.looked -= cost;
+  if (budget.looked >= 0) return;
+  budget.isSpent = true;
+  throw new CostFault();
+}
+
 /** Called for what a function looks through, and for what was put together: a text costs by its length. */
 function chargeText(value: unknown): unknown {
-  if (typeof value === 'string') charge(value.length >> 5);
+  if (typeof value === 'string') chargeLook(value.length >> 5);
+  return value;
+}
+
+/** Called for what is compared as a whole. */
+function chargeCompared(value: unknown): unknown {
+  chargeLook(weigh(value, budget.looked).weight);
   return value;
 }
 
@@ -117,6 +132,7 @@ function newEnvironment(): Environment {
   environment.registerFunction('chargedList(dyn, int, int): dyn', chargeList);
   environment.registerFunction('chargedValue(dyn): dyn', chargeValue);
   environment.registerFunction('chargedText(dyn): dyn', chargeText);
+  environment.registerFunction('chargedCompared(dyn): dyn', chargeCompared);
   environment.registerFunction('keptName(dyn): dyn', keptName);
   return environment;
 }
@@ -208,7 +224,7 @@ function insertionsOfSizes(node: ASTNode, depth: number, isOnce: boolean): Inser
   const isPlain = children.some(({ op }) => op === 'value');
   const compared = isCompared && !isPlain ? children[node.op === 'in' ? 1 : 0] : undefined;
   const found = children.flatMap((child, at) => {
-    if (isOnce && child === compared) return around(child, 'chargedValue', depth);
+    if (isOnce && child === compared) return around(child, 'chargedCompared', depth);
     const isLookedThrough = isOnce && isCall && at === 0 && child.op !== 'value';
     return isLookedThrough || child.op === '+' ? around(child, 'chargedText', depth) : [];
   });
@@ -321,7 +337,7 @@ function compile(text: string, names: readonly string[]): Expression {
     variables,
     fieldsOf: (variable) => fieldsIn(shown, variable),
     lookedAt: (variable) => lookedAtIn(shown, variable),
-    evaluate: (values, spend, costMax) => evaluate(run, values, spend, costMax),
+    evaluate: (...given) => evaluate(run, ...given),
   };
 }
 
@@ -334,14 +350,16 @@ const weightMax = 50_000;
 function evaluate(
   run: (values: Record<string, unknown>) => unknown,
   values: Readonly<Record<string, unknown>>,
-  spend: (cost: number) => void = () => undefined,
+  spend: (cost: number, looked: number) => void = () => undefined,
   costMax = expressionCostMax,
+  lookedMax = expressionCostMax,
 ): unknown {
   const weighed = Object.values(values).map((value) => weigh(value, weightMax));
   const weight = weighed.reduce((sum, one) => sum + one.weight, 0);
   // A value that is too large to be looked through may have such names, too.
   const isOdd = weighed.some((one) => one.isOdd || one.weight > weightMax);
-  const own = { left: costMax, kibibytes: Math.ceil((weight + 1) / 64), isSpent: false };
+  const kibibytes = Math.ceil((weight + 1) / 64);
+  const own = { left: costMax, looked: lookedMax, kibibytes, isSpent: false };
   budget = own;
   try {
     const result = run(isOdd ? readableOf(values) : { ...values });
@@ -353,6 +371,7 @@ function evaluate(
     if (error instanceof ExpressionFault) throw error;
     throw new ExpressionFault(messageOf(error), positionOf(error));
   } finally {
-    spend(Math.ceil(weight / (isOdd ? 8 : 64)) + costMax - Math.max(0, own.left));
+    const cost = Math.ceil(weight / (isOdd ? 8 : 64)) + costMax - Math.max(0, own.left);
+    spend(cost, lookedMax - Math.max(0, own.looked));
   }
 }

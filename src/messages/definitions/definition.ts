@@ -128,13 +128,18 @@ export const definitionLimits = {
   taskRuns: 10_000,
   branches: 20,
   stateBytes: 262_144,
+  /** Of an input; in bytes of JSON, as all that follow. */
+  inputBytes: 524_288,
   /** Of what a call is given: a body of what is kept, and what stands beside it. */
-  givenBytes: 524_288,
-  /** Of what takes tasks back, together; and of all that goes from one history to the next. */
-  carriedBytes: 524_288,
+  givenBytes: 1_048_576,
+  /** Of what takes tasks back, together. */
+  undoBytes: 524_288,
+  /** Of all that goes from one history to the next, beside the input and the definition: Temporal takes 2 MiB. */
+  carriedBytes: 1_310_720,
   /** Of all expressions of an execution together: about a minute of a processor. */
   cost: 50_000_000,
-  taskCost: 5_000_000,
+  /** Of those of one task, which nobody else has a turn between: as much as others wait for at once. */
+  taskCost: 500_000,
   ms: 31 * 24 * 3_600_000,
 } as const;
 

@@ -152,6 +152,7 @@ export async function runDefinition(
   resumed?: Resumed,
 ): Promise<unknown> {
   const isPatched = patched('rows-go-with-calls');
+  const isMeasured = patched('values-are-measured');
   const steps = new Steps();
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
   const { definition, name, version, standsAt } = begun;
@@ -167,7 +168,8 @@ export async function runDefinition(
   }
   const call = callerOf(run);
   const way = isPatched ? wayOf(definition) : 'old';
-  const interpreter = new Interpreter(state, hostOf(run, state, time, { call, steps, way }));
+  const host = { ...hostOf(run, state, time, { call, steps, way }), isMeasured };
+  const interpreter = new Interpreter(state, host);
   const workflow = {
     id: run.executionId,
     definition: { id: run.input.definitionId, name, version },

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { compileExpression, expressionCostMax } from '../../../src/kernel/expression/expression.js';
+import {
+  compileExpression,
+  conditionCostMax,
+  expressionCostMax,
+} from '../../../src/kernel/expression/expression.js';
 import { shapeFaults, valueFaults } from '../../../src/kernel/expression/shape.js';
 
 const evaluate = (text: string, values: Record<string, unknown> = {}): unknown =>
@@ -98,6 +102,13 @@ describe('expressions of definitions', () => {
       expect(process.cpuUsage(since).user).to.be.below(500_000);
     });
   }
+
+  it('a condition on an event may look at what the event says', () => {
+    const words = ['b', 'c', 'd', 'e', 'f'].map((word) => `data.text.contains("${word}")`);
+    const data = { text: 'a'.repeat(65_000) };
+    const compiled = compileExpression(words.join(' || '), ['data']);
+    expect(compiled.evaluate({ data }, undefined, conditionCostMax)).to.equal(false);
+  });
 
   it('a loop over words asks a long text for each', () => {
     const words = Array.from({ length: 300 }, (_each, at) => `word ${at}`);

@@ -4,6 +4,7 @@ import { Interpreter } from '../../../src/interpreter/interpreter.js';
 import type { DefinitionState } from '../../../src/interpreter/state.js';
 import { TaskError } from '../../../src/interpreter/task-error.js';
 import { undoAll } from '../../../src/interpreter/undo.js';
+import { isLongerThan } from '../../../src/kernel/text/json-length.js';
 import type { TaskList } from '../../../src/messages/definitions/definition.js';
 
 const startMs = Date.parse('2026-11-25T00:00:00Z');
@@ -180,34 +181,73 @@ describe('carrying out a definition', () => {
   });
 
   // spec/beyond.md R409
-  it('evaluates no more for one task than others can wait for', async () => {
-    // Some 95,000 each, of 100,000 that one may cost: 53 of them are above 5,000,000.
+  describe('the expressions of one task', () => {
+    // Some 95,000 each, of 500,000 that those of a task may cost: five are fine, six are not.
     const one = '${ input.l.all(a, input.l.all(b, input.l.all(c, a + b + c >= 0))) }';
     const some = (count: number) => ({
+      input: { from: { l: '${ workflow.input.l }' } },
       set: Object.fromEntries(Array.from({ length: count }, (_each, at) => [`k${at}`, one])),
     });
     const l = Array.from({ length: 20 }, (_each, at) => at);
-    const fine = await carryOut([{ a: some(50) }, { b: { ...some(50), input: { from: { l } } } }], {
-      l,
+
+    it('cost no more than others can wait for', async () => {
+      const ran = await carryOut([{ a: some(6) }], { l });
+      expect(ran.fault?.detail).to.equal(
+        'The expressions of the task cost more than those of one may.',
+      );
     });
-    expect(fine.fault).to.equal(undefined);
-    const ran = await carryOut([{ a: some(60) }], { l });
-    expect(ran.fault?.detail).to.equal(
-      'The expressions of the task cost more than those of one may.',
-    );
+
+    it('cost nothing to the tasks after it, and beside it in a fork', async () => {
+      const branches = ['a', 'b', 'c'].map((name) => ({ [name]: some(5) }));
+      const ran = await carryOut([{ first: some(5) }, { all: { fork: { branches } } }], { l });
+      expect(ran.fault).to.equal(undefined);
+    });
   });
 
   // spec/beyond.md R409
-  it('keeps no more to take back than can be carried on', async () => {
-    const list = Array.from({ length: 10 }, (_each, at) => at);
+  describe('what takes tasks back', () => {
     const back = { call: 'http', with: { ...call.with, method: 'POST', body: '${ input.text }' } };
-    const one = { set: { text: '${ input.text }' }, 'durabill.undo': back };
-    const loop = { for: { in: '${ input.list }' }, do: [{ one: { ...one, set: '${ input }' } }] };
-    const ran = await carryOut([{ loop }], { list, text: 'x'.repeat(100_000) });
-    // Five of them have 500,000 characters and more, six are too many; all six are taken back.
-    expect(ran.fault?.detail).to.equal(
-      'What takes the tasks back has more than 524288 bytes together.',
-    );
-    expect(ran.undone).to.deep.equal(Array.from({ length: 6 }, () => '/do/0/loop/do/0/one'));
+    const one = { set: '${ input }', 'durabill.undo': back };
+    const start = {
+      list: Array.from({ length: 10 }, (_each, at) => at),
+      text: 'x'.repeat(100_000),
+    };
+    const loop = (task: object) => ({ for: { in: '${ input.list }' }, do: [{ one: task }] });
+    const path = '/do/0/loop/do/0/one';
+
+    it('is no more than can be carried on', async () => {
+      const ran = await carryOut([{ loop: loop(one) }], start);
+      // Five of them have 500,000 characters and some more, six are too many.
+      expect(ran.fault?.detail).to.equal(
+        'What takes the tasks back has more than 524288 bytes together.',
+      );
+      const five = Array.from({ length: 5 }, () => path);
+      expect(ran.undone).to.deep.equal([`${path} (failed)`, ...five]);
+    });
+
+    it('is no more where its fault is caught, too', async () => {
+      const tried = { try: [{ kept: one }], catch: {} };
+      const stop = { raise: { error: { type: 'urn:x', status: 409, title: 'Stop' } } };
+      const ran = await carryOut([{ loop: loop(tried) }, { stop }], start);
+      expect(ran.fault?.title).to.equal('Stop');
+      const lost = ran.undone?.filter((each) => each.endsWith('(failed)'));
+      expect([lost?.length, ran.undone?.length]).to.deep.equal([5, 10]);
+    });
   });
+});
+
+// spec/beyond.md R409
+describe('how long a value is as JSON', () => {
+  const values: readonly unknown[] = [
+    'a"\\\n\u0001é語😀',
+    { 'é"': [1, -2.5, true, null, 'x'], b: {} },
+    ['\u0001'.repeat(1_000), { a: [['語'.repeat(1_000)]] }],
+  ];
+  for (const value of values) {
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    it(`is found for ${bytes} bytes`, () => {
+      expect(isLongerThan(value, bytes)).to.equal(false);
+      expect(isLongerThan(value, bytes - 1)).to.equal(true);
+    });
+  }
 });
