@@ -33,14 +33,12 @@ import { TenantTime } from './tenant-time.js';
 
 /**
  * Calls of a definition: what passes is tried again under the key of the call, for as long as a flow
- * may take that it has started. A worker that was killed is noticed within seconds. One that is under way
- * when it is canceled is waited for: what it has done is to be taken back (docs/decisions/0457).
+ * may take that it has started. A worker that was killed is noticed within seconds.
  */
 const { callTask } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '10 s',
   scheduleToCloseTimeout: '24 hours',
-  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
 
@@ -49,7 +47,6 @@ const { callHttp } = proxyActivities<Activities>({
   startToCloseTimeout: '45 s',
   heartbeatTimeout: '10 s',
   scheduleToCloseTimeout: '24 hours',
-  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
 
@@ -79,12 +76,19 @@ const newState = (startedMs: number): DefinitionState => ({
 
 type Call = (task: TaskCall, path: string) => Promise<unknown>;
 
+/**
+ * Makes calls. One that is under way when it is canceled is waited for, since what it has done is to be
+ * taken back (docs/decisions/0457); it was not in histories that are older than that.
+ */
 const callerOf =
-  (run: FlowRun<DefinitionInput>): Call =>
+  (run: FlowRun<DefinitionInput>, isWaitedFor: boolean): Call =>
   async (task, path) => {
     const summary = callSummary(path, task.call, task.with);
     const activity = task.call === 'http' ? callHttp : callTask;
-    const options = { summary: task.isUndo ? `undo of ${summary}` : summary };
+    const options = {
+      summary: task.isUndo ? `undo of ${summary}` : summary,
+      cancellationType: isWaitedFor ? 'WAIT_CANCELLATION_COMPLETED' : 'TRY_CANCEL',
+    } as const;
     try {
       return await activity.executeWithOptions(options, [{ run, input: task }]);
     } catch (error) {
@@ -153,6 +157,7 @@ export async function runDefinition(
 ): Promise<unknown> {
   const isPatched = patched('rows-go-with-calls');
   const isMeasured = patched('values-are-measured');
+  const isWaitedFor = patched('calls-are-waited-for');
   const steps = new Steps();
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
   const { definition, name, version, standsAt } = begun;
@@ -166,7 +171,7 @@ export async function runDefinition(
   if (fault) {
     throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`), []);
   }
-  const call = callerOf(run);
+  const call = callerOf(run, isWaitedFor);
   const way = isPatched ? wayOf(definition) : 'old';
   const host = { ...hostOf(run, state, time, { call, steps, way }), isMeasured };
   const interpreter = new Interpreter(state, host);
