@@ -44,11 +44,8 @@ interface Trusted {
   isRechecked: boolean;
 }
 
-/**
- * Returns the identity of a bearer value, a promise only where it has to be verified; throws an
- * unauthorized problem if it is not valid.
- */
-export type Authenticate = (bearer: string) => Identity | Promise<Identity>;
+/** Returns the identity of a bearer value; throws an unauthorized problem if it is not valid. */
+export type Authenticate = (bearer: string) => Promise<Identity>;
 
 function isOver({ credential }: Identity, now: Date): boolean {
   const endsAt = credential?.endsAt ?? null;
@@ -127,7 +124,7 @@ export function openAuthenticator(
       throw error;
     }
   };
-  return (bearer) => {
+  return async (bearer) => {
     const known = trusted.get(bearer);
     if (!known || isOver(known.identity, now())) return check(bearer);
     if (!known.isRechecked && performance.now() - known.checkedAt > recheckMs) {

@@ -24,7 +24,7 @@ export interface RateLimits {
   /** Counts a request of a tenant under its plan; those of its own workflows apart, up to the same number. */
   countRequest(tenantId: string, by?: 'clients' | 'workflows'): Promise<RateLimitState>;
   /** Counts usage events; undefined where the instance does not limit them. */
-  countEvents(tenantId: string, events: number): Promise<RateLimitState> | undefined;
+  countEvents(tenantId: string, events: number): Promise<RateLimitState | undefined>;
 }
 
 /** How long another process may use a stale plan. */
@@ -119,7 +119,7 @@ export function openRateLimits(
         await readPlan(tenantId),
         1,
       ),
-    countEvents(tenantId, events) {
+    async countEvents(tenantId, events) {
       if (ingestEventsPerMinute === undefined) return undefined;
       return count(`event/${tenantId}`, ingestEventsPerMinute, Math.max(1, events));
     },

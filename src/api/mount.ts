@@ -82,7 +82,7 @@ export interface RequestState {
 const bearerForm = /^Bearer +([^\s]+)$/i;
 
 /** Authenticates the bearer value of a request. 401: it is missing or not valid. */
-export function identify(ctx: Context, platform: Platform): Identity | Promise<Identity> {
+export async function identify(ctx: Context, platform: Platform): Promise<Identity> {
   const bearer = bearerForm.exec(ctx.get('authorization'))?.[1];
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
@@ -92,22 +92,9 @@ export function identify(ctx: Context, platform: Platform): Identity | Promise<I
   // failures.
   const isKnown = addressLimits.isKnown(bearer);
   if (!isKnown) addressLimits.check('credential', clientOf(ctx, platform));
-  const verifying = platform.authenticate(bearer);
-  if (!isKnown || verifying instanceof Promise) return verified(bearer, verifying, ctx, platform);
-  return verifying;
-}
-
-/** The identity of a bearer value that was not valid lately, or has to be verified again. */
-async function verified(
-  bearer: string,
-  verifying: Identity | Promise<Identity>,
-  ctx: Context,
-  platform: Platform,
-): Promise<Identity> {
-  const { addressLimits } = platform;
   try {
-    const identity = await verifying;
-    if (!addressLimits.isKnown(bearer)) addressLimits.remember(bearer);
+    const identity = await platform.authenticate(bearer);
+    if (!isKnown) addressLimits.remember(bearer);
     return identity;
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') {
@@ -138,16 +125,12 @@ export function checkIdempotencyKey(operation: Operation, key: string | undefine
   );
 }
 
-/** The body, validated by its schema. */
-async function readInput(
-  operation: Operation,
-  schema: NonNullable<Operation['body']>,
-  ctx: Context,
-  leave: () => void,
-): Promise<unknown> {
+/** The body, validated by its schema; undefined where there is none. */
+async function readInput(operation: Operation, ctx: Context, leave: () => void): Promise<unknown> {
+  if (!operation.body) return undefined;
   const { text, value } = await readBody(ctx, operation);
   if (text.length < largeBodyMin) leave();
-  const body = validate(schema, value);
+  const body = validate(operation.body, value);
   return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
 }
 
@@ -191,8 +174,7 @@ async function carryOut(
   const entering = enterWithBody(ctx, operation, identity.tenantId);
   const leave = entering instanceof Promise ? await entering : entering;
   try {
-    const { body: schema } = operation;
-    const body = schema === undefined ? undefined : await readInput(operation, schema, ctx, leave);
+    const body = await readInput(operation, ctx, leave);
     checkAdminFields(operation, identity, body);
     await perform(operation, handler, ctx, platform, identity, { params, query, body });
   } finally {
@@ -261,9 +243,7 @@ async function answerRequest(
   platform: Platform,
 ): Promise<void> {
   const isPublic = accessOf(operation) === 'public';
-  // Awaited only if it is a promise: an await costs more than most of these checks.
-  const identifying = isPublic ? anonymous : identify(ctx, platform);
-  const identity = identifying instanceof Promise ? await identifying : identifying;
+  const identity = isPublic ? anonymous : await identify(ctx, platform);
   (ctx.state as RequestState).tenantId = identity.tenantId;
   const { tenantId } = identity;
   if (!isPublic) {
@@ -275,6 +255,7 @@ async function answerRequest(
       throw error;
     }
   }
+  // Awaited only if it is a promise: an await costs more than most of these checks.
   const entering = enterShare(operation, ctx, platform, tenantId);
   const leaveShare = entering instanceof Promise ? await entering : entering;
   try {
@@ -315,10 +296,13 @@ export function mount(
   guard: Guard = (_ctx, work) => work(),
 ): void {
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-  router.register(path, [operation.method.toLowerCase()], (ctx: Context, next: Next) => {
-    if (routesOf(ctx)[0]?.path !== path) return next();
+  router.register(path, [operation.method.toLowerCase()], async (ctx: Context, next: Next) => {
+    if (routesOf(ctx)[0]?.path !== path) {
+      await next();
+      return;
+    }
     (ctx.state as RequestState).operation = operation;
-    return guard(ctx, () => answerRequest(operation, handler, ctx, platform));
+    await guard(ctx, () => answerRequest(operation, handler, ctx, platform));
   });
 }
 

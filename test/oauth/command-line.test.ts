@@ -210,7 +210,7 @@ describe('OAuth: the command line', function () {
   });
 
   const refusalOf = (bearer: string) =>
-    Promise.resolve(instance.platform.authenticate(bearer)).then(
+    instance.platform.authenticate(bearer).then(
       () => 'none',
       (error: unknown) => (error as Error).message,
     );

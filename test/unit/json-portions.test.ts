@@ -10,7 +10,7 @@ import { Problem } from '../../src/kernel/problem.js';
 const long = 'x'.repeat(40_000);
 const many = (text: string, count: number) => Array.from({ length: count }, () => text).join();
 
-async function refusal(work: unknown): Promise<Problem> {
+async function refusal(work: Promise<unknown>): Promise<Problem> {
   try {
     await work;
   } catch (error) {

@@ -245,7 +245,10 @@ export function openPostgresBroker(
   return {
     keepsMessages: true,
     publishAll,
-    publish: (message) => publishAll([message]).then(([published]) => published as Published),
+    async publish(message) {
+      const [published] = await publishAll([message]);
+      return published as Published;
+    },
     read: async (tenantId, partition, offset, end) =>
       readRange(await databaseOf(tenantId), { tenantId, partition, offset, end }),
     firstKept: async (tenantId, ...place) =>

@@ -71,33 +71,28 @@ export function inGroups(send: Publish, options: GroupOptions): Publish {
     }
     isRunning = false;
   };
-  const refusalOf = (error: unknown): Problem => {
-    if (error instanceof Problem) return error;
-    options.log.error({ err: error }, 'publishing usage failed');
-    return problem.badGateway('The event could not be published to the broker; send it again.');
-  };
-  // One promise, since each costs more than what is done here (docs/decisions/0211).
-  return (messages) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+  return async (messages) => {
+    const bytes = bytesOf(messages);
+    let giveUp = (): void => undefined;
+    const published = new Promise<Published[]>((resolve, reject) => {
+      const context = new AsyncResource('publish');
+      const waiting: Waiting = { messages, bytes, context, resolve, reject, isGivenUp: false };
+      giveUp = () => {
         waiting.isGivenUp = true;
         reject(problem.timeout(`Publishing took longer than ${options.timeoutMs} ms.`));
-      }, options.timeoutMs);
-      const waiting: Waiting = {
-        messages,
-        bytes: bytesOf(messages),
-        context: new AsyncResource('publish'),
-        resolve: (published) => {
-          clearTimeout(timer);
-          resolve(published);
-        },
-        reject: (error) => {
-          clearTimeout(timer);
-          if (!waiting.isGivenUp) reject(refusalOf(error));
-        },
-        isGivenUp: false,
       };
       queue.push(waiting);
-      if (!isRunning) void run();
     });
+    const timer = setTimeout(giveUp, options.timeoutMs);
+    if (!isRunning) void run();
+    try {
+      return await published;
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      options.log.error({ err: error }, 'publishing usage failed');
+      throw problem.badGateway('The event could not be published to the broker; send it again.');
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }

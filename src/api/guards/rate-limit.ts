@@ -67,11 +67,18 @@ export function limitEvents(
   body: unknown,
 ): Promise<void> | undefined {
   if (operation.rateLimit !== 'events') return undefined;
-  const { rateLimits } = platform;
-  const counting = rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
-  return counting?.then((state) => {
-    if (state.isExceeded) refuse(state, `More than ${state.limit} usage events in this minute.`);
-  });
+  return countEvents(platform, tenantId, body);
+}
+
+async function countEvents(
+  { rateLimits }: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> {
+  const state = await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
+  if (state?.isExceeded === true) {
+    refuse(state, `More than ${state.limit} usage events in this minute.`);
+  }
 }
 
 /**

@@ -38,45 +38,6 @@ function readerOf(bodyMax: number): Reader {
   return reader;
 }
 
-/** The length of a body that is read as it comes; null: it is left to the reader above. */
-function plainLengthOf({ method, headers }: IncomingMessage): number | null {
-  if (method !== 'POST' && method !== 'PUT' && method !== 'PATCH') return null;
-  if (headers['content-type'] !== 'application/json') return null;
-  if (headers['content-encoding'] !== undefined) return null;
-  const length = headers['content-length'];
-  return length === undefined ? null : Number(length);
-}
-
-/**
- * Reads a body of JSON that says its length, a character for each byte: most are such, and the reader
- * above takes as long for a small one as all that is done with it. Node holds a body to its length.
- */
-function readPlain(
-  req: IncomingMessage,
-  done: (text: string) => void,
-  fail: (error: unknown) => void,
-): void {
-  const pieces: string[] = [];
-  let isWhole = false;
-  const endTooEarly = (): void => {
-    if (!isWhole) fail({ type: 'request.aborted' });
-  };
-  if (!req.readable) {
-    endTooEarly();
-    return;
-  }
-  req.on('data', (piece: Buffer) => pieces.push(piece.toString('latin1')));
-  req.on('end', () => {
-    isWhole = true;
-    const text = pieces.join('');
-    // What listens lives for as long as the request.
-    pieces.length = 0;
-    done(text);
-  });
-  req.on('error', endTooEarly);
-  req.on('close', endTooEarly);
-}
-
 function bodyProblem(error: unknown, bodyMax: number): Problem {
   const { type, code } = error as { type?: string; code?: string };
   if (type === 'entity.too.large') {
@@ -94,10 +55,8 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
 }
 
 /** The text of bytes, each given as a character, a long one in portions. 400: they are no UTF-8. */
-const decodeUtf8 = (bytes: string): string | Promise<string> =>
-  /[\u0080-\u00ff]/.test(bytes) ? decodeInPortions(bytes) : bytes;
-
-async function decodeInPortions(bytes: string): Promise<string> {
+async function decodeUtf8(bytes: string): Promise<string> {
+  if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   const portions = new Portions();
   const texts: string[] = [];
@@ -160,31 +119,23 @@ export function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> {
     const one = { socket, at: performance.now(), bytes: socket.bytesRead, refuse: reject };
     underWay.add(one);
     looking ??= setInterval(lookAtPace, lookMs);
-    const done = (text?: string): void => {
-      underWay.delete(one);
-      readBefore.add(req);
-      if (text !== undefined) (ctx.request as { body?: unknown }).body = text;
-      resolve();
-    };
-    const fail = (error: unknown): void => {
-      underWay.delete(one);
-      reject(error instanceof Problem ? error : bodyProblem(error, bodyMax));
-    };
-    const length = plainLengthOf(req);
-    if (length === null) readerOf(bodyMax)(ctx, noNext).then(() => done(), fail);
-    else if (length > bodyMax) fail({ type: 'entity.too.large' });
-    else readPlain(req, done, fail);
+    readerOf(bodyMax)(ctx, noNext).then(
+      () => {
+        underWay.delete(one);
+        readBefore.add(req);
+        resolve();
+      },
+      (error: unknown) => {
+        underWay.delete(one);
+        reject(error instanceof Problem ? error : bodyProblem(error, bodyMax));
+      },
+    );
   });
 }
 
 /** The text of the body; throws a problem when it is too large, too slow or cannot be read. */
 export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
   if (!readBefore.has(ctx.req)) await readAhead(ctx, bodyMax);
-  return takeText(ctx);
-}
-
-/** The text of a body that was read. */
-function takeText(ctx: Context): string | Promise<string> {
   const body: unknown = ctx.request.body;
   // Nobody else reads it there, and it would be kept for as long as the request lasts.
   (ctx.request as { body?: unknown }).body = undefined;
@@ -204,30 +155,22 @@ interface JsonBody {
 const hasContent = (ctx: Context): boolean =>
   ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length') || 0) > 0;
 
-/** 400: a body is no JSON, or not in UTF-8. */
-function checkType(ctx: Context, type: string): void {
+/** The body of an operation as JSON. */
+export async function readBody(ctx: Context, operation: Operation): Promise<JsonBody> {
+  const text = await readBodyText(ctx, operation.bodyMax);
+  if (text.trim() === '') {
+    if (operation.isBodyOptional === true && !hasContent(ctx)) return { text: '{}', value: {} };
+    throw problem.validation('A JSON body is required.');
+  }
+  const type = ctx.get('content-type');
   if (!type.startsWith('application/json') && ctx.is('json', '+json') === false) {
     throw problem.validation('The Content-Type must be application/json.');
   }
   if (!charsets.has(ctx.request.charset.toLowerCase())) {
     throw problem.validation('The charset of the body must be UTF-8.');
   }
-}
-
-/** The body of an operation as JSON. */
-export async function readBody(ctx: Context, operation: Operation): Promise<JsonBody> {
-  if (!readBefore.has(ctx.req)) await readAhead(ctx, operation.bodyMax);
-  const taken = takeText(ctx);
-  const text = taken instanceof Promise ? await taken : taken;
-  if (text.trim() === '') {
-    if (operation.isBodyOptional === true && !hasContent(ctx)) return { text: '{}', value: {} };
-    throw problem.validation('A JSON body is required.');
-  }
-  const type = ctx.get('content-type');
-  if (type !== 'application/json') checkType(ctx, type);
   const { bodyMax = bodyBytesMax } = operation;
-  const parsed = parseJsonInPortions(text, bodyMax > mebibyte ? bulkValuesMax : valuesMax);
-  const value = parsed instanceof Promise ? ((await parsed) as unknown) : parsed;
+  const value = await parseJsonInPortions(text, bodyMax > mebibyte ? bulkValuesMax : valuesMax);
   if (operation.family !== 'ingestion') refuseUnstorableText(text, value);
   const { writtenPart } = operation;
   const refused =

@@ -231,14 +231,10 @@ class PartReader {
 
 /**
  * Reads a JSON text as `parseJson` does, a long one in portions, so that the event loop goes on. 400:
- * it is no JSON, nests too deep, or has more values or members than may be worked on. A promise only of a
- * long text.
+ * it is no JSON, nests too deep, or has more values or members than may be worked on.
  */
-export function parseJsonInPortions(text: string, valuesMax: number): unknown {
-  return text.length < pieceLength ? parseJson(text) : parseLong(text, valuesMax);
-}
-
-async function parseLong(text: string, valuesMax: number): Promise<unknown> {
+export async function parseJsonInPortions(text: string, valuesMax: number): Promise<unknown> {
+  if (text.length < pieceLength) return parseJson(text);
   const scanner = new Scanner(text, valuesMax);
   const portions = new Portions();
   while (!scanner.isDone) {
