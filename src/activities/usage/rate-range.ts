@@ -95,7 +95,9 @@ async function readSlice(
   const end = Math.min(range.endOffset, offset + transactionEventsMax);
   const { records: read, ...slice } = await readKept(platform, range, offset, end);
   const records = await parseRecords(read);
-  const ahead = when === 'ahead' ? await prepareRecords(scope, records) : undefined;
+  // What cannot be prepared now is prepared where it is rated, and fails there if it must.
+  const ahead =
+    when === 'ahead' ? await prepareRecords(scope, records).catch(() => undefined) : undefined;
   return { ...slice, records, ahead };
 }
 

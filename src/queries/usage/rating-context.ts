@@ -304,12 +304,14 @@ async function loadFacts<Facts extends object>(
 /**
  * Loads the facts that rating needs for events: one or two statements if nothing changed since the
  * last batch, and never older than the versions now in the database. Undefined for events left to
- * another batch, because of the byte limit; never for the first event.
+ * another batch, because of the byte limit; never for the first event. With a limit of 0 only what is
+ * in the cache is given.
  */
 export async function loadRatingContexts(
   db: Knex,
   tenantId: string,
   events: Iterable<Pick<UsageEvent, 'accountRef' | 'serviceId'>>,
+  bytesMax = batchBytesMax,
 ): Promise<(event: UsageEvent) => RatingContext | undefined> {
   const accountRefs = new Set<string>();
   const serviceIds = new Set<string>();
@@ -331,8 +333,10 @@ export async function loadRatingContexts(
       const byKey = new Map(rows.flatMap((row) => (row.type === type ? [[row.key, row]] : [])));
       return [...keys].flatMap((key) => byKey.get(key) ?? []);
     };
-    accountsByRef = await loadFacts(db, tenantId, accountSource, inOrder('account', accountRefs));
-    servicesById = await loadFacts(db, tenantId, serviceSource, inOrder('service', serviceIds));
+    const load = <Facts extends object>(source: Source<Facts>, present: readonly VersionRow[]) =>
+      loadFacts(db, tenantId, source, present, bytesMax);
+    accountsByRef = await load(accountSource, inOrder('account', accountRefs));
+    servicesById = await load(serviceSource, inOrder('service', serviceIds));
   }
   return (event) => {
     const found = accountsByRef.get(event.accountRef);

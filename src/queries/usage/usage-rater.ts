@@ -101,13 +101,15 @@ export async function prepareAhead(
   events: readonly UsageEvent[],
 ): Promise<PreparedAhead> {
   const ahead: PreparedAhead = new WeakMap();
-  const contextOf = await loadRatingContexts(db, tenantId, events);
+  // What is too large for the cache would be held beside what the present batch has loaded.
+  const contextOf = await loadRatingContexts(db, tenantId, events, 0);
   const portions = new Portions();
   let operations = 0;
   for (const event of events) {
     if (portions.isOver) await portions.rest();
+    if (operations >= callOperationsMax / 2) break;
     const context = contextOf(event);
-    if (!context || operations >= callOperationsMax / 2) break;
+    if (!context) continue;
     // A fault of the product comes again where it is told.
     const planned = orNothing(() => planEvent(event, context));
     if (!planned) continue;
