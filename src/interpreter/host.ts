@@ -69,6 +69,8 @@ export interface Host {
   /** Shows people what a task does at this moment; without a text it has done it. */
   show(path: string, text?: string): void;
   isCancellation(error: unknown): boolean;
+  /** Whether what runs here was canceled while its call was waited for. */
+  isCanceled?(): boolean;
   /** What a call that has failed means to the definition. */
   faultOf(error: unknown, path: string): TaskError;
 }

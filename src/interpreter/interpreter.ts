@@ -228,7 +228,8 @@ export class Interpreter {
     const undo = task['durabill.undo'];
     if (undo) this.#noteUndo(undo, seen, path, seq);
     const output = task.output ? this.values.of(task.output.as, seen, path) : given.output;
-    if (task.export) {
+    // Who has lost a fork is only waited for: what goes on is of the winner.
+    if (task.export && this.host.isCanceled?.() !== true) {
       this.#state.context = this.values.of(task.export.as, { ...variables, output }, path);
     }
     this.values.checkResult(output, path);

@@ -122,4 +122,43 @@ describe("tenants' workflows that end, and what they leave", () => {
       server.close();
     }
   });
+
+  // spec/beyond.md R332
+  it('go on with what the winner of a fork has put into the context, though its loser is waited for', async () => {
+    const server = await openServer();
+    try {
+      const call = (method: string) => ({
+        call: 'http',
+        with: { method, endpoint: server.url },
+        export: { as: { by: method } },
+      });
+      const branches = [{ slow: call('POST') }, { fast: call('GET') }];
+      const tasks = [
+        { race: { fork: { compete: true, branches } } },
+        { after: { set: { by: '${ context.by }' } } },
+      ];
+      await tenant.post('/v1/workflows', definitionOf('race', tasks)).expect(201);
+      let [answerFast, answerSlow] = [(): void => undefined, (): void => undefined];
+      server.answer = (asked, response) => {
+        const answer = (): void => json({ id: 1 })(asked, response);
+        if (asked.method === 'POST') answerSlow = answer;
+        else answerFast = answer;
+      };
+      const path = await begin('race');
+      while (server.asked.length < 2) await pause(20);
+      answerFast();
+      const { workflow } = instance.platform.temporal.waiter;
+      const handle = workflow.getHandle(await workflowIdOf(tenant, path.split('/').at(-1) ?? ''));
+      const isToEnd = async (): Promise<boolean> =>
+        ((await handle.fetchHistory()).events ?? []).some(
+          (event) => event.activityTaskCancelRequestedEventAttributes,
+        );
+      while (!(await isToEnd())) await pause(20);
+      answerSlow();
+      const ended = await until(path, ({ status }) => status !== 'running');
+      expect(ended.output).to.deep.equal({ by: 'GET' });
+    } finally {
+      server.close();
+    }
+  });
 });

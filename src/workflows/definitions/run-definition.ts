@@ -80,23 +80,30 @@ type Call = (task: TaskCall, path: string) => Promise<unknown>;
  * Makes calls. One that is under way when it is canceled is waited for, since what it has done is to be
  * taken back (docs/decisions/0457); it was not in histories that are older than that.
  */
-const callerOf =
-  (run: FlowRun<DefinitionInput>, isWaitedFor: boolean): Call =>
-  async (task, path) => {
+function callerOf(run: FlowRun<DefinitionInput>, isWaitedFor: boolean): Call {
+  const begin = (
+    task: TaskCall,
+    path: string,
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED' | 'TRY_CANCEL',
+  ): Promise<unknown> => {
     const summary = callSummary(path, task.call, task.with);
     const activity = task.call === 'http' ? callHttp : callTask;
-    const options = {
-      summary: task.isUndo ? `undo of ${summary}` : summary,
-      cancellationType: isWaitedFor ? 'WAIT_CANCELLATION_COMPLETED' : 'TRY_CANCEL',
-    } as const;
+    const options = { summary: task.isUndo ? `undo of ${summary}` : summary, cancellationType };
+    return activity.executeWithOptions(options, [{ run, input: task }]);
+  };
+  // As it was, to the last turn of the queue of promises.
+  if (!isWaitedFor) return (task, path) => begin(task, path, 'TRY_CANCEL');
+  return async (task, path) => {
     try {
-      return await activity.executeWithOptions(options, [{ run, input: task }]);
+      return await begin(task, path, 'WAIT_CANCELLATION_COMPLETED');
     } catch (error) {
-      // Not tried again, since it is canceled: its error is none of the task.
-      if (!CancellationScope.current().consideredCancelled) throw error;
+      // Not tried again, since it is canceled: its error is none of the task. What it has done is.
+      const isMade = answerOf(error) !== undefined;
+      if (isMade || !CancellationScope.current().consideredCancelled) throw error;
       throw new CancelledFailure('The call was canceled.');
     }
   };
+}
 
 /** What the interpreter needs of this workflow. */
 function hostOf(
@@ -173,7 +180,8 @@ export async function runDefinition(
   }
   const call = callerOf(run, isWaitedFor);
   const way = isPatched ? wayOf(definition) : 'old';
-  const host = { ...hostOf(run, state, time, { call, steps, way }), isMeasured };
+  const isCanceled = (): boolean => isWaitedFor && CancellationScope.current().consideredCancelled;
+  const host = { ...hostOf(run, state, time, { call, steps, way }), isMeasured, isCanceled };
   const interpreter = new Interpreter(state, host);
   const workflow = {
     id: run.executionId,
@@ -186,7 +194,10 @@ export async function runDefinition(
   try {
     const output = await interpreter.run(definition, run.input.start, { workflow });
     return await lastStep(shortSteps.endDefinition, run, output ?? null);
-  } catch (error) {
+  } catch (caught) {
+    // Another history would not know of the cancellation.
+    const isOver = caught instanceof Suspended && isCanceled();
+    const error = isOver ? new CancelledFailure('The execution was canceled.') : caught;
     if (error instanceof Suspended) {
       await interpreter.flush();
       return continueAsNew<typeof runDefinition>(run, { state, begun });
