@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import koaBody from 'koa-body';
 import pg from 'pg';
-import { openAuthenticator } from '../src/access/identity.js';
+import { openAuthenticator } from '../src/access/authenticate.js';
 import { openDatabase } from '../src/platform/database/database.js';
 import { secretBox } from '../src/platform/secret-box.js';
 import { openTokenKeys } from '../src/access/tokens.js';

@@ -9,7 +9,7 @@ import { definitionActivities } from '../src/activities/workflows/definition.js'
 import { publishGroup } from '../src/adapters/usage-log/postgres-publisher.js';
 import { startApi } from '../src/api/main.js';
 import { openOperationCaller } from '../src/api/operation-caller.js';
-import { readTenantMove, startTenantMove } from '../src/flows/tenant-move.js';
+import { readTenantMove, startTenantMove } from '../src/flows/cells/tenant-move.js';
 import { defined } from '../src/kernel/defined.js';
 import type { UsageMessage } from '../src/messages/broker.js';
 import { openPlatform, type CellServer } from '../src/process/platform.js';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import type { Identity } from './identity.js';
+import type { Identity } from './authenticate.js';
 
 const prefix = 'dbk';
 
@@ -54,7 +54,7 @@ export const accessKeyId = (key: string): string => key.split('_')[1] ?? '';
 
 /**
  * The owner of a key, and whether the tenant is suspended; undefined for a key that is unknown or
- * revoked. Its end is looked at with every use (access/identity.ts).
+ * revoked. Its end is looked at with every use (access/authenticate.ts).
  */
 export async function findAccessKey(
   db: Knex,

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../models/db/sql-rows.js';
 import { tokenLifeCeilingSeconds } from '../platform/config/config-forms.js';
-import type { Identity } from './identity.js';
+import type { Identity } from './authenticate.js';
 
 /** A token that was revoked by its id (`jti`) before its end. */
 export interface TokenRevocation {

@@ -14,7 +14,7 @@ import type { Knex } from 'knex';
 import { randomUUID } from 'node:crypto';
 import { durationText } from '../kernel/time/duration.js';
 import { problem } from '../kernel/problem.js';
-import type { Identity } from './identity.js';
+import type { Identity } from './authenticate.js';
 import { publicUrls, resourcesOf } from '../platform/config/public-url.js';
 import type { SecretBox } from '../platform/secret-box.js';
 import {

@@ -5,7 +5,7 @@ import { answerOnce } from '../commands/flows/idempotent-request.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { ClientAddress } from '../access/client-address.js';
-import type { Identity } from '../access/identity.js';
+import type { Identity } from '../access/authenticate.js';
 import type { Platform } from '../process/platform.js';
 import {
   accessOf,
@@ -20,7 +20,7 @@ import type { StreamedAnswer, StreamedEvents } from '../schemas/http/operation.j
 import { validate } from '../schemas/fields/validator.js';
 import { readBody } from './server/body.js';
 import { enterWithBody, largeBodyMin } from './server/body-budget.js';
-import { sendEvents } from './events/send-events.js';
+import { openEventStream } from './event-stream.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
 import { limitToAccount } from './guards/limit-to-account.js';
 import { noteRefusedBearer } from './guards/failed-sign-ins.js';
@@ -29,7 +29,7 @@ import { resolveInput } from '../queries/keys/natural-keys.js';
 import { admit, limitEvents, limitRequest } from './guards/rate-limit.js';
 import { answerText, sendAnswer, sendJson } from './server/send-answer.js';
 import { sendStream } from './server/send-stream.js';
-import { bytesOf, enterShare } from './guards/share.js';
+import { bytesOf, waitForTurn } from './guards/wait-for-turn.js';
 import { checkPathValues, readParams, readQuery } from './request/read-parameters.js';
 import { realScopeOf, scopeOf, type RequestIds } from './request/request-scope.js';
 
@@ -228,7 +228,7 @@ async function perform(
     return;
   }
   if (operation.success.kind === 'events') {
-    await sendEvents(ctx, (await work(scope)) as StreamedEvents, platform, identity);
+    await openEventStream(ctx, (await work(scope)) as StreamedEvents, platform, identity);
     return;
   }
   const isSecure = platform.config.publicUrl.startsWith('https:');
@@ -256,7 +256,7 @@ async function answerRequest(
     }
   }
   // Awaited only if it is a promise: an await costs more than most of these checks.
-  const entering = enterShare(operation, ctx, platform, tenantId);
+  const entering = waitForTurn(operation, ctx, platform, tenantId);
   const leaveShare = entering instanceof Promise ? await entering : entering;
   try {
     const counting = limitRequest(operation, ctx, platform, tenantId);

@@ -9,9 +9,9 @@ import type { ExecuteBody, Execution } from '../schemas/flows/execution.js';
 import { flowBody } from '../schemas/flows/flow.js';
 import { validate } from '../schemas/fields/validator.js';
 import { flowOperations } from '../schemas/flows/index.js';
-import { billingRun } from './billing-run.js';
-import { creditNote } from './credit-note.js';
-import { erasure } from './erasure.js';
+import { billingRun } from './billing/billing-run.js';
+import { creditNote } from './billing/credit-note.js';
+import { erasure } from './ageing/erasure.js';
 import { checkRoles } from '../schemas/http/operation.js';
 import type { DefinedFlow, KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
@@ -21,7 +21,7 @@ import { definedFlow } from './workflows/run-definition.js';
 import { slugFlow } from './slug-flow.js';
 import { usageAudit } from './usage/usage-audit.js';
 import { rerating } from './usage/usage-rerating.js';
-import { repricing } from './usage/usage-repricing.js';
+import { repricing } from './usage/repricing.js';
 
 type ExecutionDto = Static<typeof Execution>;
 

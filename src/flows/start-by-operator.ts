@@ -5,7 +5,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { signatureMemo } from '../messages/workflow-signature.js';
-import type { SchedulePlace } from './billing-schedule.js';
+import type { SchedulePlace } from './billing/billing-schedule.js';
 
 /** A workflow for a tenant that an operator starts from the command line. */
 export interface OperatedWorkflow {

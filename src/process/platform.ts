@@ -1,20 +1,20 @@
 import type { BillingSizes } from '../messages/billing-run.js';
-import { AddressLimits } from '../access/address-limits.js';
-import { Admission } from '../platform/admission.js';
+import { AttemptsOfAddress } from '../access/limits/attempts-of-address.js';
+import { IngestionAtOnce } from '../access/limits/ingestion-at-once.js';
 import { ClientAddresses } from '../access/client-address.js';
 import { CredentialWatch } from '../access/credentials/credential-watch.js';
-import { openAuthenticator, type Authenticate } from '../access/identity.js';
+import { openAuthenticator, type Authenticate } from '../access/authenticate.js';
 import type { UsageBroker } from '../messages/broker.js';
 import type { Cell, CellAddress } from '../platform/database/cell.js';
 import { openDatabase, type Database } from '../platform/database/database.js';
-import { Changes } from '../platform/changes.js';
-import { EventStreams } from '../platform/event-streams.js';
+import { ChangeNotices } from '../platform/change-notices.js';
+import { StreamsAtOnce } from '../access/limits/streams-at-once.js';
 import { FlowReplies } from '../platform/temporal/flow-replies.js';
 import { openKafkaBroker, type KafkaSettings } from '../adapters/kafka/kafka-broker.js';
 import { listenTo, type HeardServer, type Listen } from '../platform/database/listen.js';
 import { openLog, type Logger } from '../platform/log.js';
 import { openMetrics, type Metrics } from '../platform/metrics.js';
-import { PendingFlows } from '../access/oauth/flows.js';
+import { PendingFlows } from '../access/oauth/pending-authorization.js';
 import { SignInRequests } from '../access/oidc/sign-in-requests.js';
 import { openSignInProvider } from '../adapters/oidc/provider.js';
 import type { RequestBounds } from '../adapters/oidc/bounded-fetch.js';
@@ -23,15 +23,15 @@ import type { OidcSettings } from '../platform/config/config-oidc.js';
 import { openParquetWriter } from '../adapters/parquet/parquet-writer.js';
 import type { ArchiveFiles } from '../messages/ageing/usage-archive.js';
 import type { ParquetWriter } from '../messages/parquet.js';
-import { TenantClocks } from '../access/tenant-clocks.js';
+import { TenantClocks } from '../access/sandbox-clock.js';
 import type { ArchiveSettings } from '../platform/config/config-archive.js';
 import { openArchive } from './open-archive.js';
-import { TenantPlaces } from '../access/tenant-places.js';
+import { ExportsAtOnce } from '../access/limits/exports-at-once.js';
 import { openInvoiceRenderer, type InvoiceRenderer } from '../adapters/pdf/render-pool.js';
 import type { PayloadKeys } from '../platform/temporal/payload-codec.js';
 import { openPostgresBroker } from '../adapters/usage-log/postgres-broker.js';
 import { claimUsageLog } from '../adapters/usage-log/usage-log-claim.js';
-import { openRateLimits, type RateLimits } from '../access/rate-limits.js';
+import { openRequestsPerMinute, type RateLimits } from '../access/limits/requests-per-minute.js';
 import { StartupError } from '../platform/startup-error.js';
 import { tenantCellChannel, tenantCellFinder } from '../access/cells/tenant-cells.js';
 import { secretBox, type SecretBox } from '../platform/secret-box.js';
@@ -43,7 +43,7 @@ import {
   type TemporalAddress,
 } from '../platform/temporal/temporal.js';
 import type { TimeLimits, WorkKind } from '../platform/database/time-limits.js';
-import { TenantShares, tenantShareDefault } from '../access/tenant-shares.js';
+import { RequestsInWork, tenantShareDefault } from '../access/limits/requests-in-work.js';
 import { openTokenKeys, type TokenKeys } from '../access/tokens.js';
 import { openPosterApart } from '../adapters/webhooks/poster-apart.js';
 import {
@@ -146,11 +146,11 @@ export interface Platform {
   readonly ownerOf: (cell: string) => string | undefined;
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
-  readonly admission: Admission;
+  readonly admission: IngestionAtOnce;
   /** Divides the capacity of this process among tenants. */
-  readonly shares: TenantShares;
+  readonly shares: RequestsInWork;
   /** Limits by address, for requests before authentication. */
-  readonly addressLimits: AddressLimits;
+  readonly addressLimits: AttemptsOfAddress;
   /** Determines the client address of requests. */
   readonly clients: ClientAddresses;
   readonly tokens: TokenKeys;
@@ -172,13 +172,13 @@ export interface Platform {
   /** Undefined where nothing is archived. */
   readonly archive: ArchiveFiles | undefined;
   /** Limits the concurrent streamed answers of a tenant. */
-  readonly streams: TenantPlaces;
+  readonly streams: ExportsAtOnce;
   /** Bounds the streams of events of a tenant and of this process. */
-  readonly eventStreams: EventStreams;
+  readonly eventStreams: StreamsAtOnce;
   /** Ends streams whose credential was taken back. */
   readonly credentialWatch: CredentialWatch;
   /** Tells all processes what has changed, and hears of it. */
-  readonly changes: Changes;
+  readonly changes: ChangeNotices;
   /** Calls back on each NOTIFY on a channel of any cell, until the returned function is called. */
   readonly listen: Listen;
   /** The real time. */
@@ -239,7 +239,7 @@ async function openCells(
     cells.length === 0
       ? undefined
       : await hearHome(tenantCellChannel, (tenantId) => database.forgetCell(tenantId));
-  const changes = new Changes(database.platform, hearHome, log);
+  const changes = new ChangeNotices(database.platform, hearHome, log);
   const close = async (): Promise<void> => {
     await stopHearing?.();
     await changes.close();
@@ -260,11 +260,11 @@ function openWebhooks(config: PlatformConfig, log: Logger) {
 
 /** Opens what divides the capacity of the process among its tenants. */
 const openShares = (tenantShare: number, metrics: Metrics) => ({
-  admission: new Admission(tenantShare, metrics),
-  shares: new TenantShares(tenantShare, metrics),
-  streams: new TenantPlaces(metrics),
-  eventStreams: new EventStreams(),
-  addressLimits: new AddressLimits(metrics),
+  admission: new IngestionAtOnce(tenantShare, metrics),
+  shares: new RequestsInWork(tenantShare, metrics),
+  streams: new ExportsAtOnce(metrics),
+  eventStreams: new StreamsAtOnce(),
+  addressLimits: new AttemptsOfAddress(metrics),
 });
 
 const openSignIn = (config: PlatformConfig, log: Logger, now: () => Date) => ({
@@ -334,7 +334,7 @@ export async function openPlatform(
     invoices,
     parquet,
     archive,
-    rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
+    rateLimits: openRequestsPerMinute(database.platform, { ingestEventsPerMinute, log }),
     now,
     clocks: new TenantClocks((tenantId) => database.forTenant(tenantId, clockTrail), now),
     health: { areWorkersRunning: null, isEnding: false },

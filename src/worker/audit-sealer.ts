@@ -1,4 +1,4 @@
-import { sealAuditEntries } from '../activities/access/audit.js';
+import { sealAuditEntries } from '../activities/access/audit-chain.js';
 import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable } from './watch.js';
 

@@ -1,4 +1,4 @@
-import { mirrorTo, relayEvents } from '../activities/access/cell-courier.js';
+import { mirrorTo, relayEvents } from '../activities/cells/cell-courier.js';
 import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable } from './watch.js';
 

@@ -9,8 +9,8 @@ export { creditInvoice } from './credit-note.js';
 export { runFlowBatch } from './flow-batch.js';
 export * from './payment.js';
 export * from './service.js';
-export { moveClock } from './tenants/clock.js';
-export { moveTenant } from './tenants/tenant-move.js';
+export { moveClock } from './sandbox/sandbox-clock.js';
+export { moveTenant } from './cells/tenant-move.js';
 export {
   amendUsageEvent,
   cancelUsageEvent,

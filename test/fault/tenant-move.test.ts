@@ -9,7 +9,7 @@ import {
   isMoveRunning,
   readTenantMove,
   startTenantMove,
-} from '../../src/flows/tenant-move.js';
+} from '../../src/flows/cells/tenant-move.js';
 import type { MoveProgress } from '../../src/messages/cells/tenant-move.js';
 import { verifyAuditChain } from '../../src/queries/access/audit-chain.js';
 import { waitUntilRated } from '../support/billing/usage.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Lane } from '../../src/access/tenant-shares.js';
+import type { Lane } from '../../src/access/limits/requests-in-work.js';
 import { declaredOperations } from '../support/http/answers.js';
 import {
   openTestInstance,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AddressLimits } from '../../src/access/address-limits.js';
+import { AttemptsOfAddress } from '../../src/access/limits/attempts-of-address.js';
 import { ClientAddresses } from '../../src/access/client-address.js';
 import { openMetrics } from '../../src/platform/metrics.js';
 import { setTenantPlan } from '../../src/access/tenants.js';
@@ -9,7 +9,7 @@ const loopback = new ClientAddresses().find('127.0.0.1');
 
 describe('limits before anybody is known', () => {
   it('count each address by itself, and a network of IPv6 as one', () => {
-    const limits = new AddressLimits(openMetrics(() => new Map()));
+    const limits = new AttemptsOfAddress(openMetrics(() => new Map()));
     const clients = new ClientAddresses(['10.0.0.1']);
     const attacker = clients.find('10.0.0.1', '2001:db8::1');
     for (let count = 0; count < 30; count += 1) {

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { verifyArchive } from '../../src/commands/ageing/archive-usage.js';
-import { startUsageArchive, waitForUsageArchive } from '../../src/flows/usage/usage-archive.js';
+import { startUsageArchive, waitForUsageArchive } from '../../src/flows/ageing/usage-archive.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { freePort } from '../../src/platform/free-port.js';
 import { fillTenant } from '../support/servers/fill.js';

@@ -14,16 +14,16 @@ import { flowList, flows } from '../../src/schemas/flows/index.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing-run.js';
 import { makeRecords, starts } from '../support/billing/flow-starts.js';
-import { setBillingSchedule } from '../../src/flows/billing-schedule.js';
-import { setTenantClock } from '../../src/models/access/tenant-clock.js';
+import { setBillingSchedule } from '../../src/flows/billing/billing-schedule.js';
+import { setTenantClock } from '../../src/models/sandbox/sandbox-clock.js';
 import {
   startUsageArchive,
   startUsageDrop,
   startUsageRestore,
-} from '../../src/flows/usage/usage-archive.js';
+} from '../../src/flows/ageing/usage-archive.js';
 import { usageArchiveId } from '../../src/messages/ageing/usage-archive.js';
 import { usageDropId, usageRestoreId } from '../../src/messages/ageing/usage-drop.js';
-import { startTenantMove } from '../../src/flows/tenant-move.js';
+import { startTenantMove } from '../../src/flows/cells/tenant-move.js';
 import { tenantMoveId } from '../../src/messages/cells/tenant-move.js';
 import { createTestCell } from '../support/servers/cells.js';
 import { historiesOf, workflowIdOf } from '../support/servers/histories.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { keepJournal } from '../../src/commands/balances/journal.js';
-import { setTenantClock } from '../../src/models/access/tenant-clock.js';
+import { setTenantClock } from '../../src/models/sandbox/sandbox-clock.js';
 import { auditJournal } from '../../src/queries/billing/journal/audit.js';
 import { openBalances } from '../support/billing/journal.js';
 import { usage } from '../support/billing/usage.js';

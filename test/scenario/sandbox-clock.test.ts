@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { setBillingSchedule } from '../../src/flows/billing-schedule.js';
-import { setTenantClock } from '../../src/models/access/tenant-clock.js';
+import { setBillingSchedule } from '../../src/flows/billing/billing-schedule.js';
+import { setTenantClock } from '../../src/models/sandbox/sandbox-clock.js';
 import { usage } from '../support/billing/usage.js';
 import { every, subscription } from '../support/story/prices.js';
 import { Story } from '../support/story/story.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { setTenantClock } from '../../src/models/access/tenant-clock.js';
+import { setTenantClock } from '../../src/models/sandbox/sandbox-clock.js';
 import type { TestTenant } from '../support/servers/instance.js';
 import { useInstance } from '../support/servers/use-instance.js';
 

@@ -12,7 +12,7 @@ import {
   waitForUsageArchive,
   waitForUsageDrop,
   waitForUsageRestore,
-} from '../../src/flows/usage/usage-archive.js';
+} from '../../src/flows/ageing/usage-archive.js';
 import type { ArchiveFiles } from '../../src/messages/ageing/usage-archive.js';
 import type { UsageDropped } from '../../src/messages/ageing/usage-drop.js';
 import { fillTenant } from './servers/fill.js';

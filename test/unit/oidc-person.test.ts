@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { personOf } from '../../src/access/oidc/person.js';
+import { personOf } from '../../src/access/oidc/person-by-claims.js';
 import { Problem } from '../../src/kernel/problem.js';
 import { oidcSettings } from '../../src/platform/config/config-oidc.js';
 

@@ -7,7 +7,7 @@ import {
   holdSchedules,
   listBillingSchedules,
   setBillingSchedule,
-} from '../../src/flows/billing-schedule.js';
+} from '../../src/flows/billing/billing-schedule.js';
 import { external } from '../support/servers/instance.js';
 import { until } from '../start/workbench.js';
 import {

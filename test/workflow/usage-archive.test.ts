@@ -9,7 +9,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect } from 'chai';
 import { verifyArchive } from '../../src/commands/ageing/archive-usage.js';
-import { startUsageArchive, waitForUsageArchive } from '../../src/flows/usage/usage-archive.js';
+import { startUsageArchive, waitForUsageArchive } from '../../src/flows/ageing/usage-archive.js';
 import type { ArchiveFiles } from '../../src/messages/ageing/usage-archive.js';
 import { listArchiveMonths } from '../../src/models/ageing/usage-archive.js';
 import { fillTenant } from '../support/servers/fill.js';

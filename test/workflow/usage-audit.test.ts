@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { changeBillingSchedule, setBillingSchedule } from '../../src/flows/billing-schedule.js';
+import {
+  changeBillingSchedule,
+  setBillingSchedule,
+} from '../../src/flows/billing/billing-schedule.js';
 import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
 import { periodOf } from '../../src/kernel/time/period.js';
 import type { UsageDifference } from '../../src/messages/usage-audit.js';

@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problem.js';
 import type { FindCell } from '../../platform/cells/cell-directory.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Database } from '../../platform/database/database.js';
-import { setTenantClock } from '../../models/access/tenant-clock.js';
+import { setTenantClock } from '../../models/sandbox/sandbox-clock.js';
 import { ensureTenant } from '../tenants.js';
 
 /** Where it is told that a tenant has another cell; see the migration. */

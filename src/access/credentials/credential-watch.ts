@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Identity } from '../identity.js';
+import type { Identity } from '../authenticate.js';
 import { endedCredentials } from '../token-revocations.js';
 
 /** How often what is open is compared with what was taken back. */

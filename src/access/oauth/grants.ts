@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { newId } from '../../kernel/id.js';
-import type { Identity } from '../identity.js';
-import type { Person } from '../oidc/person.js';
+import type { Identity } from '../authenticate.js';
+import type { Person } from '../oidc/person-by-claims.js';
 import { recordSecurityEvent } from '../security-events.js';
-import { decideFlow, type PendingFlow } from './flows.js';
-import { hashOf, newSecret } from './secret.js';
+import { decideFlow, type PendingFlow } from './pending-authorization.js';
+import { hashOf, newSecret } from './oauth-secret.js';
 
 /** What a user allowed a client; every code and token of it is revoked with it. */
 export interface Grant {

@@ -1,4 +1,4 @@
-import { findRolesStillHeld } from '../../access/credentials/publishers.js';
+import { findRolesStillHeld } from '../../access/credentials/roles-still-held.js';
 import { problem } from '../../kernel/problem.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { FlowRun } from '../../messages/flow-run.js';

@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { allowsScope } from '../../kernel/oauth-scope.js';
 import { problem } from '../../kernel/problem.js';
-import type { Identity } from '../../access/identity.js';
+import type { Identity } from '../../access/authenticate.js';
 import type { Platform } from '../../process/platform.js';
 import { isUnused } from '../../queries/access/unused-tenant.js';
 import { identify, type RequestState } from '../mount.js';

@@ -5,7 +5,7 @@ import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { oauthScopeNames } from '../../kernel/oauth-scope.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import { consoleClientId, ensureConsoleClient } from '../../access/oauth/console-client.js';
-import { hashOf, newSecret } from '../../access/oauth/secret.js';
+import { hashOf, newSecret } from '../../access/oauth/oauth-secret.js';
 import { shownPath } from '../../platform/log.js';
 import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import type { Platform } from '../../process/platform.js';

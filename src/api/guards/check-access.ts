@@ -1,6 +1,6 @@
 import { allowsScope } from '../../kernel/oauth-scope.js';
 import { problem } from '../../kernel/problem.js';
-import type { Identity } from '../../access/identity.js';
+import type { Identity } from '../../access/authenticate.js';
 import { checkRoles, isReadOnly, type Operation } from '../../schemas/http/operation.js';
 
 /**

@@ -59,7 +59,7 @@ interface Whose {
 
 /**
  * Records a sign-in that failed at the consent screen or at the provider, in log and audit. How many an
- * address may have is in access/address-limits.ts.
+ * address may have is in access/limits/attempts-of-address.ts.
  */
 export async function noteFailedSignIn(
   platform: Platform,

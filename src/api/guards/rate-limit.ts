@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
-import type { RateLimitState } from '../../access/rate-limits.js';
+import type { RateLimitState } from '../../access/limits/requests-per-minute.js';
 import type { Operation } from '../../schemas/http/operation.js';
 import { bodyBytesMax } from '../server/body.js';
 

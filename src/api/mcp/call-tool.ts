@@ -3,7 +3,7 @@ import { answerOnce } from '../../commands/flows/idempotent-request.js';
 import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import type { Identity } from '../../access/identity.js';
+import type { Identity } from '../../access/authenticate.js';
 import type { Platform } from '../../process/platform.js';
 import {
   idempotencyOf,

@@ -4,9 +4,13 @@ import { problem, type Problem } from '../../kernel/problem.js';
 import { plainName } from '../../kernel/text/shown-name.js';
 import { findOauthClient } from '../../access/oauth/clients.js';
 import { consoleClientId, consoleRedirectUris } from '../../access/oauth/console-client.js';
-import { isDecided, type PendingFlow, type ShownFlow } from '../../access/oauth/flows.js';
+import {
+  isDecided,
+  type PendingFlow,
+  type ShownFlow,
+} from '../../access/oauth/pending-authorization.js';
 import { allowFlow, type Granter } from '../../access/oauth/grants.js';
-import { purgeOauth } from '../../access/oauth/purge.js';
+import { purgeOauth } from '../../access/oauth/remove-expired.js';
 import type { Platform } from '../../process/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import { browserCookie, flowCookies } from './authorization.js';

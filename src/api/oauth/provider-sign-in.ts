@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { SignInProvider } from '../../messages/access/sign-in-provider.js';
-import { personOf, type Person } from '../../access/oidc/person.js';
+import { personOf, type Person } from '../../access/oidc/person-by-claims.js';
 import type { SignInRequest } from '../../access/oidc/sign-in-requests.js';
 import { findTenant } from '../../access/tenants.js';
 import { publicUrlFor } from '../../platform/config/public-url.js';

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { isOauthScope, scopeNames } from '../../kernel/oauth-scope.js';
 import { plainName } from '../../kernel/text/shown-name.js';
 import { addressMark, insertOauthClient, type OauthClient } from '../../access/oauth/clients.js';
-import { purgeOauth } from '../../access/oauth/purge.js';
+import { purgeOauth } from '../../access/oauth/remove-expired.js';
 import type { Platform } from '../../process/platform.js';
 import type * as schema from '../../schemas/access/oauth.js';
 import { oauthFault } from './fault.js';

@@ -1,5 +1,5 @@
 import type { CredentialRef, Scope } from '../../kernel/scope.js';
-import type { Identity } from '../../access/identity.js';
+import type { Identity } from '../../access/authenticate.js';
 import type { Platform } from '../../process/platform.js';
 
 /** The request's ids in the audit: ours, and the one that the caller chose. */

@@ -121,7 +121,7 @@ function bytesOf(ctx: Context, { bodyMax = bodyBytesMax, family }: Operation): n
 
 /**
  * Admits a request with a large body when there is room for it; returns the function that frees it.
- * Returns a promise only if it may have to wait. Of ingestion, `Admission` bounds the number of
+ * Returns a promise only if it may have to wait. Of ingestion, `IngestionAtOnce` bounds the number of
  * requests besides.
  */
 export function enterWithBody(

@@ -45,7 +45,7 @@ export function answerText(
   if (success.kind === 'empty' || success.kind === 'file' || success.kind === 'redirect')
     return null;
   if (success.kind === 'stream' || success.kind === 'events') {
-    throw new Error('A stream has no text: see send-stream.ts and send-events.ts.');
+    throw new Error('A stream has no text: see send-stream.ts and event-stream.ts.');
   }
   // A search says in its body which page it wants.
   const isList = success.kind === 'offsetPage';

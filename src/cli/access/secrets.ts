@@ -38,7 +38,7 @@ async function sealAgain(): Promise<void> {
 async function signAgain(): Promise<readonly string[]> {
   const { withInstance } = await import('../start/instance.js');
   const { isTemporalKnown, withTemporal } = await import('../start/temporal-access.js');
-  const { signSchedulesAgain } = await import('../../flows/billing-schedule.js');
+  const { signSchedulesAgain } = await import('../../flows/billing/billing-schedule.js');
   const { listTenants } = await import('../../access/tenants.js');
   if (!(await isTemporalKnown())) {
     process.stderr.write(

@@ -13,7 +13,7 @@ const suspensionMs = 11_000;
  * id.
  */
 async function endWork(client: Client, tenantId: string): Promise<void> {
-  const { changeBillingSchedule } = await import('../../flows/billing-schedule.js');
+  const { changeBillingSchedule } = await import('../../flows/billing/billing-schedule.js');
   for (const job of ['billing', 'audit'] as const) {
     await changeBillingSchedule(client, tenantId, 'remove', job);
   }
@@ -39,11 +39,11 @@ async function patiently<T>(isSandbox: boolean, work: () => Promise<T>): Promise
 async function removeTenant(id: string, { confirm }: { confirm?: string }): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant, suspendTenant } = await import('../../access/tenants.js');
-  const { readTenantClock } = await import('../../models/access/tenant-clock.js');
+  const { readTenantClock } = await import('../../models/sandbox/sandbox-clock.js');
   const { findLegalHold } = await import('../../models/access/legal-hold.js');
   const { deleteTenant } = await import('../../access/tenant-deletion.js');
   const { commandLine, recordCommand } = await import('./security-event.js');
-  const { isBeingMoved } = await import('../../access/cells/tenant-moves.js');
+  const { isBeingMoved } = await import('../../access/cells/tenant-placement.js');
   const { withTemporal } = await import('../start/temporal-access.js');
   await withInstance(async ({ database }) => {
     await requireTenant(database.platform, id);

@@ -4,7 +4,7 @@ import { firstLine } from '../../platform/startup-error.js';
 /** Pauses the schedules of a tenant, or has those go on that were paused by it. */
 async function changeSchedules(tenantId: string, isSuspended: boolean): Promise<void> {
   const { withTemporal } = await import('../start/temporal-access.js');
-  const { holdSchedules } = await import('../../flows/billing-schedule.js');
+  const { holdSchedules } = await import('../../flows/billing/billing-schedule.js');
   try {
     await withTemporal(({ client }) => holdSchedules(client, tenantId, isSuspended));
   } catch (error) {

@@ -6,7 +6,7 @@ import { registerErasure } from '../ageing/tenant-erase.js';
 import { registerHold } from '../ageing/tenant-hold.js';
 import { registerRetention } from '../ageing/tenant-retention.js';
 import { registerCopy } from '../sandbox/tenant-copy.js';
-import { registerMove } from './tenant-move.js';
+import { registerMove } from '../cells/tenant-move.js';
 import { registerDeletion } from './tenant-delete.js';
 import { registerSuspension } from './tenant-suspension.js';
 
@@ -46,7 +46,7 @@ async function printTenants(): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { listTenants } = await import('../../access/tenants.js');
   const { listTenantCells } = await import('../../access/cells/tenant-cells.js');
-  const { listTenantClocks } = await import('../../models/access/tenant-clock.js');
+  const { listTenantClocks } = await import('../../models/sandbox/sandbox-clock.js');
   const { tenants, cells, clocks } = await withInstance(async ({ database }) => {
     // A cell that is away keeps no tenant of another one out of the list.
     const answers = await Promise.allSettled(

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { SchedulePlace } from '../../flows/billing-schedule.js';
+import type { SchedulePlace } from '../../flows/billing/billing-schedule.js';
 import type { ArchivedMonth, UsageArchive } from '../../messages/ageing/usage-archive.js';
 
 interface MonthOption {
@@ -22,7 +22,7 @@ function parseMonth(text: string): string {
 
 async function writeArchive(tenantId: string, options: MonthOptions): Promise<void> {
   const { startUsageArchive, waitForUsageArchive } =
-    await import('../../flows/usage/usage-archive.js');
+    await import('../../flows/ageing/usage-archive.js');
   await runForTenant(tenantId, options, {
     start: startUsageArchive,
     end: waitForUsageArchive,
@@ -32,7 +32,7 @@ async function writeArchive(tenantId: string, options: MonthOptions): Promise<vo
 
 async function restore(tenantId: string, options: MonthOptions): Promise<void> {
   const { startUsageRestore, waitForUsageRestore } =
-    await import('../../flows/usage/usage-archive.js');
+    await import('../../flows/ageing/usage-archive.js');
   await runForTenant(tenantId, options, {
     start: startUsageRestore,
     end: waitForUsageRestore,
@@ -74,7 +74,7 @@ async function drop(
   const { withTemporal } = await import('../start/temporal-access.js');
   const { requireTenant } = await import('../../access/tenants.js');
   const { listDroppableTenants } = await import('../../models/ageing/usage-drop.js');
-  const { startUsageDrop, waitForUsageDrop } = await import('../../flows/usage/usage-archive.js');
+  const { startUsageDrop, waitForUsageDrop } = await import('../../flows/ageing/usage-archive.js');
   const { dropTenantsMax } = await import('../../messages/ageing/usage-drop.js');
   const named = await withInstance(async ({ database }) => {
     if (allArchived === true) return listDroppableTenants(database.platform, month);

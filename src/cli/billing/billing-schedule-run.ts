@@ -5,9 +5,9 @@ import {
   setBillingSchedule,
   type ScheduleChange,
   type ScheduledJob,
-} from '../../flows/billing-schedule.js';
+} from '../../flows/billing/billing-schedule.js';
 import { requireTenant } from '../../access/tenants.js';
-import { readTenantClock } from '../../models/access/tenant-clock.js';
+import { readTenantClock } from '../../models/sandbox/sandbox-clock.js';
 import { withInstance } from '../start/instance.js';
 import { withTemporal } from '../start/temporal-access.js';
 

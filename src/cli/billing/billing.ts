@@ -3,7 +3,7 @@ import { billingScheduleFrequencies } from '../../messages/billing-run.js';
 import { isCalendarDate } from '../../kernel/time/date.js';
 import type { BillingRunOptions } from './billing-run.js';
 import type { ScheduleOptions } from './billing-schedule-run.js';
-import type { ScheduledJob } from '../../flows/billing-schedule.js';
+import type { ScheduledJob } from '../../flows/billing/billing-schedule.js';
 
 function parseDate(text: string): string {
   if (isCalendarDate(text)) return text;

@@ -29,7 +29,7 @@ async function copyTenant(
   if (!sandbox) throw new Error('A copy is a sandbox: say so with --sandbox.');
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant, resumeTenant, suspendTenant } = await import('../../access/tenants.js');
-  const { readTenantClock } = await import('../../models/access/tenant-clock.js');
+  const { readTenantClock } = await import('../../models/sandbox/sandbox-clock.js');
   const { ensureTenantIn } = await import('../../access/cells/tenant-cells.js');
   const { commandLine, recordCommand } = await import('../access/security-event.js');
   const { copyRecords } = await import('../../commands/sandbox/copy-records.js');

@@ -6,7 +6,7 @@ import { readInstance } from './embedded-parts.js';
 import { readSecretKeys } from '../../platform/secret-box.js';
 import { dataConverterOf, listConverterOf } from '../../platform/temporal/temporal.js';
 import { defaultTaskQueue } from '../../process/platform.js';
-import type { SchedulePlace } from '../../flows/billing-schedule.js';
+import type { SchedulePlace } from '../../flows/billing/billing-schedule.js';
 import { workflowSigner } from '../../platform/temporal/workflow-signature.js';
 import { StartupError } from '../../platform/startup-error.js';
 

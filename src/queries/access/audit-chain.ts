@@ -6,7 +6,7 @@ import {
   firstLink,
   listSealedEntries,
   listUnsealedEntries,
-} from '../../models/access/audit-seal.js';
+} from '../../models/access/audit-chain.js';
 
 const pageSize = 5_000;
 /** How long an entry may lack a seal after a long transaction has committed it. */

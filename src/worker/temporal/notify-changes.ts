@@ -2,14 +2,14 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { isFlowRun } from '../../messages/flow-run.js';
 import type { UsageRange } from '../../messages/usage-workflow.js';
 import { inputOfCall } from '../../messages/workflow-signature.js';
-import type { Changes } from '../../platform/changes.js';
+import type { ChangeNotices } from '../../platform/change-notices.js';
 
 /**
  * Notifies of what the steps of workflows have changed, once each is committed: whatever changes data is a
  * workflow (docs/decisions/0460).
  */
 export const notifyChanges =
-  (changes: Changes): ActivityInterceptorsFactory =>
+  (changes: ChangeNotices): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
       async execute(input, next) {

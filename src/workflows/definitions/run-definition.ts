@@ -21,7 +21,7 @@ import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { Definition } from '../../messages/definitions/definition.js';
 import { callSummary, type TaskCall } from '../../messages/definitions/task.js';
-import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
+import { clockMovedSignal } from '../../messages/sandbox/sandbox-clock.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
 import { isAway, persist } from '../runtime/persistence.js';

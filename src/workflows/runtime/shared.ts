@@ -24,7 +24,7 @@ import '../../messages/definitions/task.js';
 import '../../messages/flow-batch.js';
 import '../../messages/flow-run.js';
 import '../../messages/payment-flow.js';
-import '../../messages/sandbox/clock-move.js';
+import '../../messages/sandbox/sandbox-clock.js';
 import '../../messages/trace.js';
 import '../../messages/usage-audit.js';
 import '../../messages/usage-workflow.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { runDurabill } from '../../support/servers/command-line.js';
 import { readSecretKeys, secretBox } from '../../../src/platform/secret-box.js';
 import { openTokenKeys } from '../../../src/access/tokens.js';
-import { setBillingSchedule } from '../../../src/flows/billing-schedule.js';
+import { setBillingSchedule } from '../../../src/flows/billing/billing-schedule.js';
 import { signatureMemo } from '../../../src/messages/workflow-signature.js';
 import { workflowSigner } from '../../../src/platform/temporal/workflow-signature.js';
 import { testServers } from '../../support/servers/servers.js';

@@ -1,7 +1,7 @@
 import { createHold } from '../../../commands/balances/create-hold.js';
 import { releaseHold } from '../../../commands/balances/hold.js';
 import { readBalance } from '../../../commands/balances/settled-reads.js';
-import { commitHold } from '../../../flows/commit-hold.js';
+import { commitHold } from '../../../flows/balances/commit-hold.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount.js';
 

@@ -1,4 +1,4 @@
-import { showBillingRun } from '../../../flows/billing-run.js';
+import { showBillingRun } from '../../../flows/billing/billing-run.js';
 import { listBillingRuns } from '../../../queries/billing/billing-run.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount.js';

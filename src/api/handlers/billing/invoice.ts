@@ -1,5 +1,5 @@
 import { voidInvoice } from '../../../commands/billing/void-invoice.js';
-import { createCreditNote } from '../../../flows/credit-note.js';
+import { createCreditNote } from '../../../flows/billing/credit-note.js';
 import { explainInvoice } from '../../../queries/billing/invoice-explanation.js';
 import { getInvoice, listCreditNotes, listInvoices } from '../../../queries/billing/invoice.js';
 import type { Operations } from '../../../schemas/index.js';
