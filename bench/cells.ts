@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/embedded/postgres.js';
+import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.js';
 import { freePort } from '../src/platform/free-port.js';
 import { readConfig } from '../src/platform/config/config.js';
 import { migrateDatabase } from '../src/platform/database/migrations.js';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { ensureTenantIn, requireCell } from '../src/access/cells/tenant-cells.js';
 import { setTenantPlan } from '../src/access/tenants.js';
-import { projectUsage } from '../src/activities/usage/projection.js';
+import { projectUsage } from '../src/activities/usage/project-usage.js';
 import { definitionActivities } from '../src/activities/workflows/definition.js';
 import { publishGroup } from '../src/adapters/usage-log/postgres-publisher.js';
 import { startApi } from '../src/api/main.js';

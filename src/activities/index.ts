@@ -21,8 +21,8 @@ import { usageCorrectionActivities } from './usage/usage-correction.js';
 import { usageArchiveActivities } from './ageing/usage-archive.js';
 import { usageDropActivities } from './ageing/usage-drop.js';
 import { usageAuditActivities } from './usage/usage-audit.js';
-import { usageActivities, type OnRated } from './usage/usage.js';
-import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
+import { usageActivities, type OnRated } from './usage/rate-usage.js';
+import { webhookActivities, type OnDelivered } from './webhooks/webhook-delivery.js';
 
 /** Every activity, on the connections of this process. */
 export function createActivities(

@@ -8,13 +8,13 @@ import {
 import type { Logger } from '../platform/log.js';
 import type { Platform } from '../process/platform.js';
 import { loadReferenceData } from '../queries/reference/reference-data.js';
-import { acceptMany } from './server/accept.js';
+import { acceptMany } from './server/accept-connections.js';
 import { closesInGoodOrder } from './close-server.js';
 import { createApp } from './app.js';
 import type { FillYear } from './console/demo-year.js';
-import { answerClientErrors, limitConnections, refuseUnfit } from './server/connections.js';
+import { answerClientErrors, limitConnections, refuseUnfit } from './server/limit-connections.js';
 import { isEnding } from './server/unread-body.js';
-import { listenInTurns } from './server/in-turns.js';
+import { listenInTurns } from './server/requests-in-turns.js';
 import { refuseRequests } from './server/refuse-request.js';
 
 export interface RunningApi {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 async function printDocument(): Promise<void> {
   const { withInstance } = await import('./start/instance.js');
   const { loadReferenceData } = await import('../queries/reference/reference-data.js');
-  const { openApiDocument } = await import('../api/pages/docs.js');
+  const { openApiDocument } = await import('../api/pages/api-reference.js');
   // The picklists that the document lists are rows of the instance's database.
   await withInstance(({ database }) => loadReferenceData(database.platform));
   process.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);

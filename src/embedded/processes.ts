@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reach } from '../platform/servers.js';
+import { reach } from '../platform/configured-servers.js';
 
 /**
  * A process, told apart from a later one that was given the same number: `birth` is when it was

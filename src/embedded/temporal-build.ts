@@ -3,7 +3,7 @@ import { access, constants, cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../platform/config/config.js';
-import { onSearchPath, type FetchOptions } from './program-fetch.js';
+import { onSearchPath, type FetchOptions } from './search-path.js';
 
 /** Roughly how many Go packages there are to compile, for the percentage only. */
 const PACKAGES = 1300;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../platform/config/config.js';
-import type { FetchOptions } from './program-fetch.js';
+import type { FetchOptions } from './search-path.js';
 
 const extension = fileURLToPath(import.meta.url).slice(-3);
 /** A network that drops packets instead of refusing them is noticed by this silence. */

@@ -6,7 +6,7 @@ import { childEnvironment } from '../platform/config/config.js';
 import { unwritable } from '../platform/data-folder.js';
 import { identify } from './processes.js';
 import { StartupError, firstLine } from '../platform/startup-error.js';
-import { onSearchPath, type Fetch, type FetchOptions } from './program-fetch.js';
+import { onSearchPath, type Fetch, type FetchOptions } from './search-path.js';
 import { buildWithGo } from './temporal-build.js';
 import { foreignWriter, pinnedDigest, sha256Of } from './program-trust.js';
 import { downloadWithSdk } from './temporal-download.js';

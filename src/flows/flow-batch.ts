@@ -8,7 +8,7 @@ import { validate } from '../schemas/fields/validator.js';
 import { flowBody } from '../schemas/flows/flow.js';
 import { flows, type FlowWorkflow } from '../schemas/flows/index.js';
 import { runFlow } from './run-flow.js';
-import { slugFlow } from './slug-flow.js';
+import { slugFlow } from './run-by-slug.js';
 
 /** A call of a flow with many start nodes. */
 export interface BatchCall {

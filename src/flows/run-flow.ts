@@ -53,7 +53,7 @@ export interface FlowStart<K extends FlowName = FlowName> {
 
 /**
  * Timeout after which Temporal ends a flow without running its compensation. A flow ends by itself
- * long before (`workflows/runtime/budget.ts`); the timeout is for one that no worker can continue
+ * long before (`workflows/runtime/time-of-flow.ts`); the timeout is for one that no worker can continue
  * (docs/decisions/0192).
  */
 const executionTimeoutMs = 24 * 3_600_000;

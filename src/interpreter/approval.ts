@@ -1,4 +1,4 @@
-import { isObject } from '../kernel/expression/shape.js';
+import { isObject } from '../kernel/expression/json-schema-check.js';
 import {
   approvalLimits,
   type ApprovalSpec,
@@ -8,7 +8,7 @@ import {
 } from '../messages/definitions/approval.js';
 import { definitionLimits, durationMs } from '../messages/definitions/definition.js';
 import { nameIn } from '../messages/definitions/task.js';
-import type { Block } from './blocks.js';
+import type { Block } from './for-fork-try.js';
 import type { Interpreter } from './interpreter.js';
 import { Suspended, taskError, type TaskError } from './task-error.js';
 

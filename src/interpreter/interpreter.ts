@@ -1,4 +1,4 @@
-import { valueFaults } from '../kernel/expression/shape.js';
+import { valueFaults } from '../kernel/expression/json-schema-check.js';
 import {
   definitionLimits,
   durationMs,
@@ -10,9 +10,9 @@ import {
   type TaskList,
 } from '../messages/definitions/definition.js';
 import { callSummary, nameIn, type TaskFault, type TaskRow } from '../messages/definitions/task.js';
-import { runFor, runFork, runTry } from './blocks.js';
+import { runFor, runFork, runTry } from './for-fork-try.js';
 import { runApproval } from './approval.js';
-import { runEmit, runListen } from './events.js';
+import { runEmit, runListen } from './emit-and-listen.js';
 import type { Host } from './host.js';
 import { attemptsIn, type DefinitionState, type Frame } from './state.js';
 import { limitError, Suspended, taskError, TaskError } from './task-error.js';

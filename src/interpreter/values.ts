@@ -1,6 +1,6 @@
 import { CostFault, ExpressionFault } from '../kernel/expression/expression-fault.js';
 import { compileExpression, expressionCostMax } from '../kernel/expression/expression.js';
-import { isObject } from '../kernel/expression/shape.js';
+import { isObject } from '../kernel/expression/json-schema-check.js';
 import { isLongerThan } from '../kernel/text/json-length.js';
 import {
   definitionLimits,

@@ -45,13 +45,13 @@ import {
 import type { TimeLimits, WorkKind } from '../platform/database/time-limits.js';
 import { RequestsInWork, tenantShareDefault } from '../access/limits/requests-in-work.js';
 import { openTokenKeys, type TokenKeys } from '../access/tokens.js';
-import { openPosterApart } from '../adapters/webhooks/poster-apart.js';
+import { openRequestSenderApart } from '../adapters/outgoing/request-sender-apart.js';
 import {
   openWebhookSender,
   webhookDefaults,
   type WebhookSender,
   type WebhookSettings,
-} from '../adapters/webhooks/sender.js';
+} from '../adapters/webhooks/webhook-sender.js';
 
 /** The task queue of an instance; tests give each database its own. */
 export const defaultTaskQueue = 'durabill';
@@ -254,8 +254,8 @@ function openWebhooks(config: PlatformConfig, log: Logger) {
     allowsPrivateAddresses: false,
     ...config.webhooks,
   };
-  const poster = openPosterApart(webhookSettings, log);
-  return { webhookSettings, webhooks: openWebhookSender(webhookSettings, { poster }) };
+  const requestSender = openRequestSenderApart(webhookSettings, log);
+  return { webhookSettings, webhooks: openWebhookSender(webhookSettings, { requestSender }) };
 }
 
 /** Opens what divides the capacity of the process among its tenants. */

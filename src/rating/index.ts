@@ -7,7 +7,7 @@ export {
   type ExplainedRow,
   type ExplainedStep,
   type Explanation,
-} from './explain.js';
+} from './explain-charge.js';
 export {
   findLogicProblems,
   type LogicProblem,
@@ -20,7 +20,7 @@ export {
   type CheckedRow,
   type IdleRow,
 } from './formula/idle-rows.js';
-export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare.js';
+export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare-event.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './pipeline.js';
@@ -36,7 +36,7 @@ export {
   type RecurringResult,
   type RecurringService,
   type RecurringType,
-} from './recurring/recurring.js';
+} from './recurring/recurring-charge.js';
 export {
   explainRecurringCharge,
   prorationFrom,
@@ -49,7 +49,7 @@ export {
   recomputeOperationsMax,
   Spending,
 } from './operation-budget.js';
-export { readInstant } from './timestamp.js';
+export { readInstant } from './read-instant.js';
 export { readUsageEvent } from './usage-event.js';
 export { aggregations, rejectionCodes } from './types.js';
 export type * from './types.js';

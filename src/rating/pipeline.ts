@@ -1,4 +1,4 @@
-import type { Prepared } from './prepare.js';
+import type { Prepared } from './prepare-event.js';
 import { orRejected } from './rejection.js';
 import { adjust } from './stages/adjust.js';
 import { price } from './stages/price.js';

@@ -1,6 +1,6 @@
 import { Decimal, digitsMax, isWithinDigits, ZERO } from '../kernel/numbers/money.js';
 import { orRejected, Rejection } from './rejection.js';
-import { readInstant } from './timestamp.js';
+import { readInstant } from './read-instant.js';
 import type { UsageEvent, UsageEventRead } from './types.js';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { listTenantsWithDue, settleDueOf } from '../activities/balances/balance.js';
+import { listTenantsWithDue, settleDueOf } from '../activities/balances/settle-due.js';
 import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable } from './watch.js';
 

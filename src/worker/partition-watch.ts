@@ -1,4 +1,4 @@
-import { keepPartitions } from '../activities/usage/partitions.js';
+import { keepPartitions } from '../activities/usage/usage-partition.js';
 import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable } from './watch.js';
 

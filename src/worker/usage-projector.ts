@@ -3,7 +3,7 @@ import {
   listTenantsToMove,
   moveFactsOf,
   projectUsage,
-} from '../activities/usage/projection.js';
+} from '../activities/usage/project-usage.js';
 import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable, type Watch } from './watch.js';
 

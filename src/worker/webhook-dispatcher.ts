@@ -2,7 +2,7 @@ import {
   claimDeliveries,
   reclaimDeliveries,
   watchDeliveriesSoon,
-} from '../activities/webhooks/webhook.js';
+} from '../activities/webhooks/webhook-delivery.js';
 import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../messages/webhook.js';
 import type { Cell } from '../platform/database/cell.js';
 import type { Platform } from '../process/platform.js';

@@ -78,7 +78,7 @@ export async function loadWorkflowBundle(
   const bundle = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: interceptorPaths,
-    preloadModules: [inRuntime('shared')],
+    preloadModules: [inRuntime('shared-modules')],
     ...defined({ failureConverterPath }),
     logger: {
       log: () => undefined,

@@ -1,5 +1,5 @@
 import type { FlowInput, FlowRun } from '../messages/flow-run.js';
-import { lastStep } from './runtime/flow.js';
+import { lastStep } from './runtime/flow-step.js';
 import { shortSteps } from './runtime/proxies.js';
 
 /** Makes a contract. */

@@ -1,11 +1,11 @@
 /** Every workflow; the name of an export is its type in Temporal. Files of flows export nothing else. */
 export * from './account.js';
 export { runDefinition } from './definitions/run-definition.js';
-export { decideApproval } from './approval.js';
-export { runBilling } from './billing-run.js';
-export { scheduleBilling } from './billing-schedule.js';
+export { decideApproval } from './definitions/decide-approval.js';
+export { runBilling } from './billing/billing-run.js';
+export { scheduleBilling } from './billing/billing-schedule.js';
 export * from './contract.js';
-export { creditInvoice } from './credit-note.js';
+export { creditInvoice } from './billing/credit-note.js';
 export { runFlowBatch } from './flow-batch.js';
 export * from './payment.js';
 export * from './service.js';
@@ -18,8 +18,8 @@ export {
   repriceUsage,
   rerateUsage,
   retryUsage,
-} from './usage.js';
-export { erasePerson } from './erasure.js';
+} from './usage/usage.js';
+export { erasePerson } from './ageing/erasure.js';
 export { archiveUsage, dropUsage, restoreUsage } from './ageing/usage-archive.js';
-export { auditUsage, scheduleUsageAudit } from './usage-audit.js';
-export { deliverWebhook } from './webhook.js';
+export { auditUsage, scheduleUsageAudit } from './usage/usage-audit.js';
+export { deliverWebhook } from './webhooks/deliver-webhook.js';

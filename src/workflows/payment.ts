@@ -1,6 +1,6 @@
 import type { PaymentFlowInput } from '../messages/payment-flow.js';
 import type { FlowInput, FlowRun } from '../messages/flow-run.js';
-import { lastStep } from './runtime/flow.js';
+import { lastStep } from './runtime/flow-step.js';
 import { shortSteps } from './runtime/proxies.js';
 
 /**

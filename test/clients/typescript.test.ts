@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import openapiTypescript, { astToString } from 'openapi-typescript';
-import { openApiDocument } from '../../src/api/pages/docs.js';
+import { openApiDocument } from '../../src/api/pages/api-reference.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { billedUsage, printedByClients } from './story.js';
 

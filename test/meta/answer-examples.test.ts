@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/api/pages/docs.js';
+import { openApiDocument } from '../../src/api/pages/api-reference.js';
 import { answersJson } from '../support/http/answer-story.js';
 import { checkAnswer, checkFault, declaredOperations } from '../support/http/answers.js';
 import { recordAnswers } from '../support/http/recorded-answers.js';

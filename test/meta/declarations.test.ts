@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/api/pages/docs.js';
+import { openApiDocument } from '../../src/api/pages/api-reference.js';
 import { modules } from '../../src/schemas/index.js';
 import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
 import { validate } from '../../src/schemas/fields/validator.js';

@@ -13,4 +13,19 @@ describe('migrations/functions', () => {
       expect(text, `npm run record-functions: ${file}`).to.equal(functions.get(file));
     }
   });
+
+  it('has each function that ARCHITECTURE.md names', () => {
+    const text = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
+    const [, table = ''] = text.split(
+      '| `migrations/functions/` | What relies on it |\n|---|---|\n',
+    );
+    const [rows = ''] = table.split('\n\n');
+    const named = rows
+      .split('\n')
+      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)])
+      .map(([, name = '']) => `${name}.sql`);
+    expect(named).to.have.length.above(40);
+    const files = readdirSync(functionsFolder);
+    expect(named.filter((name) => !files.includes(name))).to.deep.equal([]);
+  });
 });

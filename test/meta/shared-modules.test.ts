@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { expect } from 'chai';
 
 const folder = 'src/workflows';
-const shared = 'runtime/shared.ts';
+const shared = 'runtime/shared-modules.ts';
 
 /** What a source file imports from other folders of the sources while it runs: types are gone by then. */
 async function importedBy(name: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/access/access-keys.js';
 import { examples } from '../../src/schemas/http/examples.js';
-import { defaultTools, tools } from '../../src/schemas/http/tool.js';
+import { defaultTools, tools } from '../../src/schemas/mcp/tool-sets.js';
 import { external } from '../support/servers/instance.js';
 import { oauthSteps, type OauthSteps } from '../support/http/oauth.js';
 import { calling, message, sendMcp, type McpOptions } from '../support/http/mcp.js';

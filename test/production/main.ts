@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { readConfig } from '../../src/platform/config/config.js';
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.js';
+import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.js';
 import { firstLine, StartupError } from '../../src/platform/startup-error.js';
 import type { SupervisedServer } from '../../src/embedded/supervise.js';
 import { repository } from '../start/workbench.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { childEnvironment } from '../../src/platform/config/config.js';
-import { onSearchPath } from '../../src/embedded/program-fetch.js';
+import { onSearchPath } from '../../src/embedded/search-path.js';
 import { StartupError } from '../../src/platform/startup-error.js';
 
 /** The releases that this version is tested with; docker-compose.yml names the same. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js';
 import { tiers, usage, type Message } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { attribute, meteredByMonth, priceOfEach, row, usdCard } from '../support/story/prices.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/api/pages/docs.js';
+import { openApiDocument } from '../../src/api/pages/api-reference.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { billedUsage, printedByClients } from '../clients/story.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { auditPeriods } from '../../src/queries/billing/adjustments/audit.js';
+import { auditPeriods } from '../../src/queries/billing/adjustments/period-audit.js';
 import { external } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
 import { usage } from '../support/billing/usage.js';

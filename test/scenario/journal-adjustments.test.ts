@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js';
 import { openBalances } from '../support/billing/journal.js';
 import { usage } from '../support/billing/usage.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';

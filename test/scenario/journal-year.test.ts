@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { keepJournal } from '../../src/commands/balances/journal.js';
+import { keepJournal } from '../../src/commands/billing/journal/recognize-deferred.js';
 import { setTenantClock } from '../../src/models/sandbox/sandbox-clock.js';
-import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js';
 import { openBalances } from '../support/billing/journal.js';
 import { usage } from '../support/billing/usage.js';
 import { external, type TestTenant } from '../support/servers/instance.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { keepJournal } from '../../src/commands/balances/journal.js';
+import { keepJournal } from '../../src/commands/billing/journal/recognize-deferred.js';
 import { mergeUsageTotals } from '../../src/commands/usage/project-usage.js';
-import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js';
 import { openBalances } from '../support/billing/journal.js';
 import { readExport } from '../support/billing/exports.js';
 import { usage } from '../support/billing/usage.js';

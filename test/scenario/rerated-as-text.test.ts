@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { sqlRows } from '../../src/models/db/sql-rows.js';
 import { pageBytesMax, readMessagesAt } from '../../src/models/usage/event-message.js';
 import { findCountersOf } from '../../src/models/usage/corrections/metered-counter.js';
-import { Pass } from '../../src/queries/usage/corrections/rerating/rerate.js';
+import { Pass } from '../../src/queries/usage/corrections/rerating/rerating-pass.js';
 import {
   findOwners,
   requestOfRange,

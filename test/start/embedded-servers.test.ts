@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { dataFile } from '../../src/platform/data-folder.js';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../src/embedded/embedded-postgres.js';
 import { findProcesses, identify } from '../../src/embedded/processes.js';
-import { startEmbeddedTemporal } from '../../src/embedded/temporal.js';
+import { startEmbeddedTemporal } from '../../src/embedded/embedded-temporal.js';
 import { findTemporal } from '../../src/embedded/temporal-program.js';
 import { cacheDir, makeFolder, removeFolder, startModule, until } from './workbench.js';
 
@@ -88,7 +91,7 @@ describe('embedded PostgreSQL', () => {
 
   it('outlives a killed Node and is adopted, then stops', async () => {
     const script = `
-      import { startEmbeddedPostgres } from 'repository/src/embedded/postgres.js';
+      import { startEmbeddedPostgres } from 'repository/src/embedded/embedded-postgres.js';
       await startEmbeddedPostgres({ dataDir: ${JSON.stringify(folder)}, cacheDir: ${JSON.stringify(cacheDir)} });
       process.kill(process.pid, 'SIGKILL');`;
     const other = await startModule(folder, script);
@@ -148,7 +151,7 @@ describe('embedded Temporal', () => {
     const pids = () => findProcesses(dataFile.temporal(folder)).map(({ pid }) => pid);
     try {
       const script = `
-        import { startEmbeddedTemporal } from 'repository/src/embedded/temporal.js';
+        import { startEmbeddedTemporal } from 'repository/src/embedded/embedded-temporal.js';
         const { address } = await startEmbeddedTemporal(${JSON.stringify(options)});
         console.log(address);
         setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50);`;

@@ -8,7 +8,10 @@ import { expect } from 'chai';
 import { dataFile } from '../../src/platform/data-folder.js';
 import { findProcesses } from '../../src/embedded/processes.js';
 import { findTemporal } from '../../src/embedded/temporal-program.js';
-import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal.js';
+import {
+  startEmbeddedTemporal,
+  type EmbeddedTemporal,
+} from '../../src/embedded/embedded-temporal.js';
 
 /** The addresses at which a process listens, as /proc has them: 0100007F is 127.0.0.1. */
 async function listening(pid: number): Promise<{ address: string; port: number }[]> {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { StartupError } from '../../src/platform/startup-error.js';
 import { buildWithGo } from '../../src/embedded/temporal-build.js';
 import { findTemporal } from '../../src/embedded/temporal-program.js';
-import type { Fetch } from '../../src/embedded/program-fetch.js';
+import type { Fetch } from '../../src/embedded/search-path.js';
 import { makeFolder, removeFolder } from './workbench.js';
 
 const working = '#!/bin/sh\necho "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"\n';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ApiClient } from '../../src/cli/moving/api-client.js';
+import { ApiClient } from '../../src/cli/moving-in/api-client.js';
 
 describe('commands that ask the API', () => {
   let server: Server;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { listenInTurns } from '../../src/api/server/in-turns.js';
+import { listenInTurns } from '../../src/api/server/requests-in-turns.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

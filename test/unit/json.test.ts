@@ -4,7 +4,7 @@ import {
   parseJson,
   refuseUnstorableText,
   stringifyJson,
-} from '../../src/api/server/json.js';
+} from '../../src/api/server/unstorable-text.js';
 import { Decimal, decimalText } from '../../src/kernel/numbers/money.js';
 import { Problem } from '../../src/kernel/problem.js';
 

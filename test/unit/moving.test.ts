@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ImportedBook } from '../../src/cli/moving/book.js';
-import { checkBook } from '../../src/cli/moving/check-book.js';
-import { readCsvBook } from '../../src/cli/moving/csv-book.js';
-import { readLagoBook } from '../../src/cli/moving/lago-book.js';
-import { readStripeBook } from '../../src/cli/moving/stripe-book.js';
+import type { ImportedBook } from '../../src/cli/moving-in/book.js';
+import { checkBook } from '../../src/cli/moving-in/check-book.js';
+import { readCsvBook } from '../../src/cli/moving-in/csv-book.js';
+import { readLagoBook } from '../../src/cli/moving-in/lago-book.js';
+import { readStripeBook } from '../../src/cli/moving-in/stripe-book.js';
 
 type Files = Readonly<Record<string, string | Buffer>>;
 

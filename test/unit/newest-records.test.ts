@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newestOf } from '../../src/adapters/kafka/newest.js';
+import { newestOf } from '../../src/adapters/kafka/newest-messages.js';
 
 /** Partitions whose records have messages of so many characters each, by partition and offset. */
 const reading = (lengths: readonly (readonly number[])[]) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Type } from 'typebox';
 import { presentProblem, familyOfPath } from '../../src/api/presenters/problem.js';
 import { presentReply } from '../../src/api/presenters/reply.js';
-import { stringifyJson } from '../../src/api/server/json.js';
+import { stringifyJson } from '../../src/api/server/unstorable-text.js';
 import { Decimal } from '../../src/kernel/numbers/money.js';
 import { Problem, statusOfKind, type ProblemKind } from '../../src/kernel/problem.js';
 import { referenceData } from '../../src/kernel/reference-data.js';

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio
 import { expect } from 'chai';
 import { awayFailureType } from '../../src/messages/flow-run.js';
 import { failureOf } from '../../src/workflows/runtime/failure.js';
-import { isAway } from '../../src/workflows/runtime/persistence.js';
+import { isAway } from '../../src/workflows/runtime/repeat-while-away.js';
 
 const ofActivity = (cause: Error): Error =>
   new ActivityFailure('failed', 'billAccountBatch', '1', 'MAXIMUM_ATTEMPTS_REACHED', 'w', cause);

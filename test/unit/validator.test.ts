@@ -1,6 +1,6 @@
 import { assert, expect } from 'chai';
 import { Type, type TSchema } from 'typebox';
-import { parseJson } from '../../src/api/server/json.js';
+import { parseJson } from '../../src/api/server/unstorable-text.js';
 import { DecimalValue } from '../../src/kernel/numbers/decimal-value.js';
 import { Decimal } from '../../src/kernel/numbers/money.js';
 import { Picklist, PicklistReference } from '../../src/kernel/picklist-field.js';

@@ -5,8 +5,8 @@ import {
   openWebhookSender,
   webhookDefaults,
   type WebhookSender,
-} from '../../src/adapters/webhooks/sender.js';
-import { isSigned, signWebhook } from '../../src/adapters/webhooks/signature.js';
+} from '../../src/adapters/webhooks/webhook-sender.js';
+import { isSigned, signWebhook } from '../../src/adapters/webhooks/webhook-signature.js';
 import { openReceiver, verify, type Receiver } from '../support/servers/receiver.js';
 
 const guarded = { ...webhookDefaults, allowsPrivateAddresses: false, timeoutMs: 2_000 };

@@ -4,7 +4,7 @@ import {
   claimDefinedStarts,
   reclaimDefinedStarts,
   startScheduled,
-} from '../../src/activities/workflows/starts.js';
+} from '../../src/activities/workflows/definition-starts.js';
 import { makeRecordType } from '../support/billing/records.js';
 import {
   createAccount,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { keepPartitions } from '../../src/activities/usage/partitions.js';
+import { keepPartitions } from '../../src/activities/usage/usage-partition.js';
 import { parseRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import { chargeId, usageEventId } from '../../src/messages/usage-log.js';

@@ -8,7 +8,7 @@ import type {
 import { findArchiveObstacle } from '../../models/ageing/usage-archive.js';
 import type { Platform } from '../../process/platform.js';
 import { alive } from '../heartbeat.js';
-import { archiveMeans, archiveRefusal } from './archive-means.js';
+import { archiveMeans, archiveRefusal } from './archive-step.js';
 import { portionsOfStep } from './portions-of-step.js';
 
 export function usageArchiveActivities(platform: Platform) {

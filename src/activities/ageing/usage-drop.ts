@@ -22,7 +22,7 @@ import { findMonthDifference } from '../../models/ageing/usage-archive.js';
 import { everyTenant } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 import { alive } from '../heartbeat.js';
-import { archiveMeans, archiveRefusal, archiveTrail } from './archive-means.js';
+import { archiveMeans, archiveRefusal, archiveTrail } from './archive-step.js';
 import { portionsOfStep } from './portions-of-step.js';
 
 /** The months of the tenants, of which each has an archive of its own. */

@@ -1,5 +1,5 @@
 import type { BilledAccounts } from '../../commands/billing/bill-accounts.js';
-import { billEach } from '../../commands/billing/bill-each.js';
+import { billEach } from '../../commands/billing/bill-one-by-one.js';
 import { presentBilledInvoice } from '../../commands/billing/billed-invoice.js';
 import {
   billingSizes,
@@ -21,7 +21,7 @@ import {
   type BillingAccountsPage,
   type BillingRunEnd,
 } from '../../queries/billing/billing-run.js';
-import { findOpenUsage } from '../../queries/usage/open-usage.js';
+import { findOpenUsage } from '../../queries/usage/left-out-usage.js';
 import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';

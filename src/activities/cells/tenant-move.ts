@@ -13,13 +13,13 @@ import {
   compareOldRows,
   endCopy,
   findObstacle,
-  flipTenant,
   readCopy,
   removeOldRows,
-  RowsDifferError,
   takeBack,
   type MovePlace,
 } from '../../platform/cells/move/move-tenant.js';
+import { flipTenant } from '../../platform/cells/move/flip-tenant.js';
+import { RowsDifferError } from '../../platform/cells/move/compare-rows.js';
 import type { CopyProgress } from '../../platform/cells/move/replication.js';
 import { homeCell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';

@@ -7,7 +7,7 @@ import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
 import type { Platform } from '../../process/platform.js';
-import { currentPlace } from './flow-step.js';
+import { currentPlace } from './step-once.js';
 
 /** The outcome of a flow whose last step did not record it. */
 export interface FlowEnd {

@@ -18,11 +18,12 @@ import {
 } from '../../messages/flow-run.js';
 import { Execution, type EndedItem } from '../../models/flows/execution.js';
 import type { Platform } from '../../process/platform.js';
-import { resolveEach } from '../../queries/keys/natural-keys.js';
+import { resolveEach } from '../../queries/keys/resolve-natural-keys.js';
 import { flowBody } from '../../schemas/flows/flow.js';
 import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
 import { activityFailure, flowFailure } from '../failure.js';
-import { currentPlace, flowStep, outerScope, type StepCall, type StepWork } from './flow-step.js';
+import { flowStep, outerScope, type StepWork, type StepCall } from './flow-step.js';
+import { currentPlace } from './step-once.js';
 import { inStartNames } from './start-names.js';
 import type { SlugStep } from './start-node.js';
 

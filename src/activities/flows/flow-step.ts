@@ -1,17 +1,14 @@
 import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
-import type { Knex } from 'knex';
-import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { FlowRun } from '../../messages/flow-run.js';
-import { recordedAs, type DefinitionInput } from '../../messages/definitions/definition-run.js';
+import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
-import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import type { WorkKind } from '../../platform/database/time-limits.js';
 import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
 import { inStartNames } from './start-names.js';
+import { currentPlace, once } from './step-once.js';
 
 /** The input of a step of a flow. */
 export interface StepCall<Input> {
@@ -19,42 +16,6 @@ export interface StepCall<Input> {
   readonly input: Input;
   /** The flow ends with this step: its transaction also completes the execution. */
   readonly isLast?: boolean;
-}
-
-export function currentPlace(): TemporalRun {
-  const { workflowExecution, workflowType } = activityInfo();
-  if (!workflowExecution || workflowType === undefined) {
-    throw new Error('The activity belongs to no workflow.');
-  }
-  return { workflow: workflowType, ...workflowExecution };
-}
-
-/**
- * Runs a step once, in one transaction: when Temporal retries a step that was committed (its worker
- * was killed before it could report), the stored result is returned and nothing is written.
- */
-async function once<T>(
-  trx: Knex.Transaction,
-  scope: Scope,
-  { run, isLast = false }: StepCall<unknown>,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { activityType, activityId } = activityInfo();
-  const step = `${activityId} ${activityType}`;
-  const place = currentPlace();
-  const { status, done } = await Execution.begin(trx, run, place, step);
-  if (done) return done.result as T;
-  if (status !== 'running') {
-    throw ApplicationFailure.nonRetryable(`The execution is ${status} already.`, 'ExecutionEnded');
-  }
-  const result = await work();
-  await Execution.endStep(trx, run, step, result, isLast);
-  if (isLast) {
-    const workflow = recordedAs(place.workflow, run.input);
-    const end = { executionId: run.executionId, workflow, output: result };
-    await recordWorkflowEnd(trx, scope, { ...end, status: 'completed' });
-  }
-  return result;
 }
 
 /** How deep an execution of a tenant's workflow is: what its own steps cause is caused by it. */

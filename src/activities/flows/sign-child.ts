@@ -6,7 +6,7 @@ import {
   type ChildToSign,
 } from '../../messages/workflow-signature.js';
 import type { Platform } from '../../process/platform.js';
-import { currentPlace } from './flow-step.js';
+import { currentPlace } from './step-once.js';
 
 export function signingActivities({ temporal }: Platform) {
   return {

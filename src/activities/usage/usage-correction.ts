@@ -16,7 +16,8 @@ import type {
 } from '../../messages/usage-workflow.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { Platform } from '../../process/platform.js';
-import { currentPlace, flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
+import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
+import { currentPlace } from '../flows/step-once.js';
 import { beating } from '../heartbeat.js';
 import { InTurn } from '../in-turn.js';
 

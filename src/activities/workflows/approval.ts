@@ -11,7 +11,8 @@ import type { DefinitionInput } from '../../messages/definitions/definition-run.
 import { Approval } from '../../models/workflows/approval.js';
 import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
-import { currentPlace, flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
+import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
+import { currentPlace } from '../flows/step-once.js';
 
 export function approvalActivities(platform: Platform) {
   /**

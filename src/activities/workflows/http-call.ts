@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { isObject } from '../../kernel/expression/shape.js';
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import { jsonSafe, parseJson } from '../../kernel/text/json.js';
 import { fillSecrets, httpAnswerMax, type HttpCall } from '../../messages/definitions/http-call.js';
@@ -7,8 +7,8 @@ import type { TaskCall } from '../../messages/definitions/task.js';
 import { awayFailureType } from '../../messages/flow-run.js';
 import { WorkflowSecret } from '../../models/workflows/definition.js';
 import type { Platform } from '../../process/platform.js';
-import type { NoAnswer } from '../../adapters/webhooks/poster.js';
-import type { WebhookAnswer } from '../../adapters/webhooks/sender.js';
+import type { NoAnswer } from '../../adapters/outgoing/request-sender.js';
+import type { WebhookAnswer } from '../../adapters/webhooks/webhook-sender.js';
 import { outerScope, type StepCall } from '../flows/flow-step.js';
 import { HiddenSecrets } from './hidden-secrets.js';
 import { httpRequestOf } from './http-request.js';

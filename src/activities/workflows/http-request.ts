@@ -1,4 +1,4 @@
-import { isObject } from '../../kernel/expression/shape.js';
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 import { problem } from '../../kernel/problem.js';
 import {
   headerNameFault,
@@ -8,7 +8,7 @@ import {
   type HttpCall,
 } from '../../messages/definitions/http-call.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
-import type { WebhookPost } from '../../adapters/webhooks/poster.js';
+import type { OutgoingRequest } from '../../adapters/outgoing/request-sender.js';
 
 /** No value is in a message: it may be a secret. */
 const wrong = (message: string) => problem.validation(message);
@@ -75,7 +75,7 @@ function bodyOf({ body, method }: HttpCall, type: string | undefined) {
 }
 
 /** The request of a call. 400: it is none; `key` is that of the run of the task. */
-export function httpRequestOf(call: HttpCall, key: string): WebhookPost {
+export function httpRequestOf(call: HttpCall, key: string): OutgoingRequest {
   const { method } = call;
   if (!httpMethods.includes(method)) {
     throw wrong(`'method' must be one of: ${httpMethods.join(', ')}`);

@@ -20,7 +20,8 @@ import {
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
-import { currentPlace, outerScope, type StepCall } from '../flows/flow-step.js';
+import { outerScope, type StepCall } from '../flows/flow-step.js';
+import { currentPlace } from '../flows/step-once.js';
 
 /**
  * Steps of events find by the run of their task what was done: a new history counts activities anew

@@ -1,4 +1,4 @@
-import { isObject } from '../../kernel/expression/shape.js';
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 import { problem, statusOfKind } from '../../kernel/problem.js';
 import type { TaskCall } from '../../messages/definitions/task.js';
 import { kindWithStatus, taskFailure } from './task-failure.js';

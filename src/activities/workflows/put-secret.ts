@@ -1,4 +1,4 @@
-import { isObject } from '../../kernel/expression/shape.js';
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { TaskCall } from '../../messages/definitions/task.js';
 import { Execution } from '../../models/flows/execution.js';

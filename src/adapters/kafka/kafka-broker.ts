@@ -3,17 +3,17 @@ import type { Knex } from 'knex';
 import type { Published, UsageBroker } from '../../messages/broker.js';
 import type { Database } from '../../platform/database/database.js';
 import { firstLine, StartupError } from '../../platform/startup-error.js';
-import { acksOfAll, clientOptions, prefixed, Renewed, type KafkaSettings } from './client.js';
-import { KafkaGroup } from './group.js';
-import { KafkaIntake } from './intake.js';
-import { KafkaLog } from './log.js';
-import { KafkaPublisher, type TextProducer } from './publisher.js';
-import { KafkaTopics } from './topics.js';
+import { acksOfAll, clientOptions, prefixed, Renewed, type KafkaSettings } from './kafka-client.js';
+import { KafkaGroup } from './consumer-group.js';
+import { KafkaIntake } from './kafka-intake.js';
+import { KafkaLog } from './kafka-log.js';
+import { KafkaPublisher, type TextProducer } from './kafka-publisher.js';
+import { KafkaTopics } from './kafka-topics.js';
 import type { Listen } from '../../platform/database/listen.js';
 import type { Logger } from '../../platform/log.js';
-import type { PublishOptions } from '../usage-log/publishing.js';
+import type { PublishOptions } from '../usage-log/publish-in-groups.js';
 
-export type { KafkaSettings } from './client.js';
+export type { KafkaSettings } from './kafka-client.js';
 
 const channel = 'usage_ends';
 const requestTimeoutMs = 5_000;

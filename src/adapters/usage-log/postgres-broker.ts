@@ -14,7 +14,7 @@ import { CellAsker } from '../../platform/cells/ask-cells.js';
 import type { Listen } from '../../platform/database/listen.js';
 import type { Logger } from '../../platform/log.js';
 import { publishedChannel, publishToCells } from './postgres-publisher.js';
-import type { PublishOptions } from './publishing.js';
+import type { PublishOptions } from './publish-in-groups.js';
 
 /** What one read may hold in memory: events of up to 1 MiB may stand in a row. */
 const readBytesMax = 8 * 1024 * 1024;

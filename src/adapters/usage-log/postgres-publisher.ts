@@ -6,7 +6,7 @@ import { partitionOf, type Published, type UsageMessage } from '../../messages/b
 import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Database } from '../../platform/database/database.js';
-import { inGroups, type PublishOptions } from './publishing.js';
+import { inGroups, type PublishOptions } from './publish-in-groups.js';
 
 /** Where it is told that something was published. */
 export const publishedChannel = 'usage_published';

@@ -5,9 +5,9 @@ import { problem } from '../../kernel/problem.js';
 import type { Identity } from '../../access/authenticate.js';
 import type { Platform } from '../../process/platform.js';
 import { isUnused } from '../../queries/access/unused-tenant.js';
-import { identify, type RequestState } from '../mount.js';
+import { identify, type RequestState } from '../mount-operations.js';
 import { scopeOf } from '../request/request-scope.js';
-import { stringifyJson } from '../server/json.js';
+import { stringifyJson } from '../server/unstorable-text.js';
 
 /** How far a year is. */
 export interface YearProgress {

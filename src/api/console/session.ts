@@ -7,7 +7,7 @@ import { shownPath } from '../../platform/log.js';
 import { publicUrlFor } from '../../platform/config/public-url.js';
 import type { Platform } from '../../process/platform.js';
 import { presentProblem } from '../presenters/problem.js';
-import { clientOf } from '../mount.js';
+import { clientOf } from '../mount-operations.js';
 import { revokeToken } from '../oauth/revocation.js';
 import { issueTokens } from '../oauth/token.js';
 import {

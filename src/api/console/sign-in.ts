@@ -9,7 +9,7 @@ import { hashOf, newSecret } from '../../access/oauth/oauth-secret.js';
 import { shownPath } from '../../platform/log.js';
 import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import type { Platform } from '../../process/platform.js';
-import { clientOf } from '../mount.js';
+import { clientOf } from '../mount-operations.js';
 import { paths } from '../oauth/metadata.js';
 import { withParameters } from '../oauth/redirect-uri.js';
 import { issueTokens } from '../oauth/token.js';

@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import type { RateLimitState } from '../../access/limits/requests-per-minute.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { bodyBytesMax } from '../server/body.js';
+import { bodyBytesMax } from '../server/read-body.js';
 
 function refuse(state: RateLimitState, message: string): never {
   const { limit, retryAfterSeconds } = state;

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { Platform } from '../../process/platform.js';
 import type { Lane, Leave } from '../../access/limits/requests-in-work.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { readAhead } from '../server/body.js';
+import { readAhead } from '../server/read-body.js';
 
 /** A smaller body is read before its request queues; slow uploads then occupy no slot. */
 const smallBodyMax = 64 * 1024;

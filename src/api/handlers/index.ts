@@ -1,5 +1,5 @@
 import type { Operations } from '../../schemas/index.js';
-import type { Handlers } from '../mount.js';
+import type { Handlers } from '../mount-operations.js';
 import { accountHandlers } from './accounts/account.js';
 import { attributeHandlers } from './catalog/attribute.js';
 import { auditHandlers } from './access/audit.js';

@@ -11,24 +11,19 @@ import {
   type JsonReply,
   type Operation,
 } from '../../schemas/http/operation.js';
-import {
-  answerTokens,
-  pathNames,
-  queryNames,
-  toolDefaults,
-  type Tool,
-} from '../../schemas/http/tool.js';
+import type { Tool } from '../../schemas/mcp/tool-sets.js';
+import { answerTokens, pathNames, queryNames, toolDefaults } from '../../schemas/mcp/tool-input.js';
 import { validate } from '../../schemas/fields/validator.js';
 import { handlers } from '../handlers/index.js';
-import { stringifyJson } from '../server/json.js';
+import { stringifyJson } from '../server/unstorable-text.js';
 import { checkAccess, checkAdminFields } from '../guards/check-access.js';
-import { checkIdempotencyKey, type AnyHandler } from '../mount.js';
+import { checkIdempotencyKey, type AnyHandler } from '../mount-operations.js';
 import { readParams, readQuery } from '../request/read-parameters.js';
 import { scopeOf, type RequestIds } from '../request/request-scope.js';
 import { limitCall } from '../guards/rate-limit.js';
 import { recordsError } from '../presenters/problem.js';
 import { problemCode } from '../../schemas/http/problem.js';
-import { resolveInput } from '../../queries/keys/natural-keys.js';
+import { resolveInput } from '../../queries/keys/resolve-natural-keys.js';
 import { writeToolAnswer } from './tool-answer.js';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;

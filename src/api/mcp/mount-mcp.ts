@@ -7,14 +7,18 @@ import type { Platform } from '../../process/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import { isReadOnly } from '../../schemas/http/operation.js';
 import type { Lane } from '../../access/limits/requests-in-work.js';
-import { readBodyText, valuesMax } from '../server/body.js';
-import { parseJsonInPortions, refuseUnstorableText, repeatedNamesProblem } from '../server/json.js';
-import { identify, type RequestState } from '../mount.js';
+import { readBodyText, valuesMax } from '../server/read-body.js';
+import {
+  parseJsonInPortions,
+  refuseUnstorableText,
+  repeatedNamesProblem,
+} from '../server/unstorable-text.js';
+import { identify, type RequestState } from '../mount-operations.js';
 import { mcpMetadataUrl, paths } from '../oauth/metadata.js';
 import { bytesOf, isLargeBody, laneOf, takeTurn } from '../guards/wait-for-turn.js';
 import { callTool, type ToolCaller } from './call-tool.js';
 import { offeredTools, type OfferedTools } from './offered-tools.js';
-import { createMcpServer, openTransport } from './server.js';
+import { createMcpServer, openTransport } from './mcp-server.js';
 
 /** Pages of other origins have no business here (MCP 2025-11-25, "Security Warning"). */
 function checkOrigin(ctx: Context, publicUrl: string): void {

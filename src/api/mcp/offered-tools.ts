@@ -5,7 +5,7 @@ import {
   toolSetNames,
   toolsOfSets,
   type Tool,
-} from '../../schemas/http/tool.js';
+} from '../../schemas/mcp/tool-sets.js';
 
 /** The tools that a client is shown, and those that it can call. */
 export interface OfferedTools {

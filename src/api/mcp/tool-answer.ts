@@ -2,7 +2,7 @@ import { inPortions, mapInPortions } from '../../kernel/portions.js';
 import { estimateTokens } from '../../kernel/text/token-estimate.js';
 import type { JsonReply, Listed } from '../../schemas/http/operation.js';
 import { sizeFrom } from '../../schemas/http/paging.js';
-import { JsonText, stringifyJson, stringifyJsonInPortions } from '../server/json.js';
+import { JsonText, stringifyJson, stringifyJsonInPortions } from '../server/unstorable-text.js';
 
 type Query = Readonly<Record<string, unknown>>;
 

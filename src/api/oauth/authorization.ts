@@ -8,8 +8,8 @@ import type { Platform } from '../../process/platform.js';
 import { publicUrlFor, publicUrls, resourcesOf } from '../../platform/config/public-url.js';
 import type { OperationInput, Redirect } from '../../schemas/http/operation.js';
 import type { Operations } from '../../schemas/index.js';
-import type { Caller } from '../mount.js';
-import { oauthFault } from './fault.js';
+import type { Caller } from '../mount-operations.js';
+import { oauthFault } from './oauth-fault.js';
 import { isRegistered } from './redirect-uri.js';
 
 type AuthorizationRequest = OperationInput<Operations['oauth']['authorize']>['query'];

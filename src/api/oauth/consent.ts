@@ -11,10 +11,16 @@ import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../process/platform.js';
 import { publicUrlFor } from '../../platform/config/public-url.js';
 import { noteFailedSignIn } from '../guards/failed-sign-ins.js';
-import { clientOf, type RequestState } from '../mount.js';
+import { clientOf, type RequestState } from '../mount-operations.js';
 import { readForm, required, type Form } from './form.js';
 import { paths } from './metadata.js';
-import { decidedBefore, grantFlow, openFlow, sendBack, type OpenFlow } from './open-flow.js';
+import {
+  decidedBefore,
+  grantFlow,
+  openFlow,
+  sendBack,
+  type OpenFlow,
+} from './pending-authorization.js';
 import { leaveForProvider, mountProviderSignIn } from './provider-sign-in.js';
 import { showPage } from '../pages/show-page.js';
 

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import { readBodyText } from '../server/body.js';
-import { oauthFault } from './fault.js';
+import { readBodyText } from '../server/read-body.js';
+import { oauthFault } from './oauth-fault.js';
 
 const formMax = 64 * 1024;
 

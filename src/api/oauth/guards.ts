@@ -4,10 +4,10 @@ import type { OauthClient } from '../../access/oauth/clients.js';
 import { hasPerUserClient } from '../../access/oauth/mcp-clients.js';
 import type { Platform } from '../../process/platform.js';
 import { publicUrlFor } from '../../platform/config/public-url.js';
-import { clientOf, type Guard } from '../mount.js';
+import { clientOf, type Guard } from '../mount-operations.js';
 import { findTarget } from './authorization.js';
-import { openToOrigins } from './cross-origin.js';
-import { codeOf, isFault } from './fault.js';
+import { openToOrigins } from '../guards/open-to-origins.js';
+import { codeOf, isFault } from './oauth-fault.js';
 import { showPage } from '../pages/show-page.js';
 import { isLocal, withParameters } from './redirect-uri.js';
 

@@ -10,14 +10,14 @@ import { publicUrlFor } from '../../platform/config/public-url.js';
 import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../process/platform.js';
 import { noteFailedSignIn } from '../guards/failed-sign-ins.js';
-import { clientOf, type RequestState } from '../mount.js';
+import { clientOf, type RequestState } from '../mount-operations.js';
 import { showPage } from '../pages/show-page.js';
 import { browserCookie } from './authorization.js';
 import { paths } from './metadata.js';
 import { endSignIns } from '../../access/oidc/ended-sign-ins.js';
-import { answerFault } from './fault.js';
+import { answerFault } from './oauth-fault.js';
 import { readForm, required } from './form.js';
-import { grantFlow, openFlow, type OpenFlow } from './open-flow.js';
+import { grantFlow, openFlow, type OpenFlow } from './pending-authorization.js';
 
 /** 404: nobody has configured a provider. */
 function providerOf({ signInProvider }: Platform): SignInProvider {

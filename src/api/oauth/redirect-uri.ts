@@ -1,4 +1,4 @@
-import { oauthFault } from './fault.js';
+import { oauthFault } from './oauth-fault.js';
 
 /** The characters of a URI (RFC 3986, section 2); no others reach a Location header. */
 const uriCharacters = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;

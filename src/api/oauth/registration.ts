@@ -6,7 +6,7 @@ import { addressMark, insertOauthClient, type OauthClient } from '../../access/o
 import { purgeOauth } from '../../access/oauth/remove-expired.js';
 import type { Platform } from '../../process/platform.js';
 import type * as schema from '../../schemas/access/oauth.js';
-import { oauthFault } from './fault.js';
+import { oauthFault } from './oauth-fault.js';
 import { checkRedirectUri } from './redirect-uri.js';
 
 type Registration = Static<typeof schema.ClientRegistration>;

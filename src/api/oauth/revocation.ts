@@ -1,7 +1,7 @@
 import { Problem } from '../../kernel/problem.js';
 import { endGrant, findGrant, findRefreshToken, type Grant } from '../../access/oauth/grants.js';
 import type { Platform } from '../../process/platform.js';
-import { oauthFault } from './fault.js';
+import { oauthFault } from './oauth-fault.js';
 import { required, type Form } from './form.js';
 import { requireClient } from './token.js';
 

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { scopeNames } from '../../kernel/oauth-scope.js';
 import type { OauthClient } from '../../access/oauth/clients.js';
 import type {
@@ -7,7 +6,7 @@ import type {
   StoredRefreshToken,
   WithGrant,
 } from '../../access/oauth/grants.js';
-import { oauthFault } from './fault.js';
+import { oauthFault } from './oauth-fault.js';
 
 /** The data of a token request that a stored code or refresh token is checked against. */
 export interface TokenRequest {
@@ -61,26 +60,6 @@ export const refreshTokenChecks: readonly Check<WithGrant<StoredRefreshToken>>[]
 /** RFC 6749, section 4.1.3: the redirect URI of the authorization request. */
 export function checkSameRedirectUri(code: StoredCode, redirectUri: string): void {
   if (code.redirectUri !== redirectUri) refuse("'redirect_uri' is not that of the request.");
-}
-
-const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/;
-
-/** RFC 7636, section 4.1. */
-export function checkVerifierForm(verifier: string): void {
-  if (verifierForm.test(verifier)) return;
-  throw oauthFault(
-    'invalid_request',
-    "'code_verifier' must be 43 to 128 letters, digits, '-', '.', '_' or '~'",
-    'code_verifier',
-  );
-}
-
-/** RFC 7636, section 4.6. */
-export function checkVerifier(code: StoredCode, verifier: string): void {
-  const given = createHash('sha256').update(verifier).digest();
-  if (!timingSafeEqual(given, Buffer.from(code.codeChallenge, 'base64url'))) {
-    refuse("'code_verifier' does not fit.");
-  }
 }
 
 /** RFC 6749, section 6: the granted scopes, or a subset. */

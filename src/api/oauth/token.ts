@@ -14,16 +14,15 @@ import {
 import type { Platform } from '../../process/platform.js';
 import { findGrantFault } from '../../access/token-revocations.js';
 import { readResource } from './authorization.js';
-import { oauthFault, unknownClient } from './fault.js';
+import { oauthFault, unknownClient } from './oauth-fault.js';
 import { required, type Form } from './form.js';
 import {
   checkSameRedirectUri,
-  checkVerifier,
-  checkVerifierForm,
   codeChecks,
   narrowScopes,
   refreshTokenChecks,
 } from './token-checks.js';
+import { checkVerifier, checkVerifierForm } from './pkce.js';
 
 const accessTokenSeconds = 3_600;
 

@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import type { KnownFlow, KnownWorkflow } from '../../flows/known-workflows.js';
-import { isObject } from '../../kernel/expression/shape.js';
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 import type { WorkflowVersion } from '../../models/workflows/definition.js';
 import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
 import { referenceData } from '../../kernel/reference-data.js';

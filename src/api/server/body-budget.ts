@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { problem } from '../../kernel/problem.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { bodyBytesMax } from './body.js';
+import { bodyBytesMax } from './read-body.js';
 
 const mebibyte = 1024 * 1024;
 /** Smaller bodies do not wait: they are parsed in a few milliseconds. */

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Platform } from '../../process/platform.js';
-import { routesOf, type RequestState } from '../mount.js';
+import { routesOf, type RequestState } from '../mount-operations.js';
 
 /** What was asked for: the id of an operation, else the template of the path. */
 const operationOf = (ctx: Context): string =>

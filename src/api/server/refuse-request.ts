@@ -2,8 +2,8 @@ import type { RequestListener } from 'node:http';
 import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import { answerUnread } from './unread-body.js';
-import { stringifyJson } from './json.js';
-import { requestIdOf } from '../mount.js';
+import { stringifyJson } from './unstorable-text.js';
+import { requestIdOf } from '../mount-operations.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from '../presenters/problem.js';
 import { securityHeaders } from '../guards/security-headers.js';
 

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Operation, Redirect, StoredFile } from '../../schemas/http/operation.js';
-import { stringifyJsonInPortions } from './json.js';
+import { stringifyJsonInPortions } from './unstorable-text.js';
 import { presentReply } from '../presenters/reply.js';
 
 /** What an answer has to know of its request. */

@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import type { StreamedAnswer } from '../../schemas/http/operation.js';
 import { recordsError } from '../presenters/problem.js';
-import { problemOf } from './problem-of.js';
+import { problemOf } from './problem-of-error.js';
 
 /** Timeout of a client that does not read. */
 const idleMs = 60_000;

@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import { traceHeader } from '../../messages/trace.js';
 import type { Tracing } from '../../platform/tracing.js';
-import { routesOf, type RequestState } from '../mount.js';
+import { routesOf, type RequestState } from '../mount-operations.js';
 
 /** The template of the address: its ids would give every request a name of its own. */
 const routeOf = (ctx: Context): string | undefined =>

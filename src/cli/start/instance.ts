@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../platform/database/database.js
 import { dataFile, readOrCreateSecret } from '../../platform/data-folder.js';
 import { StartupError } from '../../platform/startup-error.js';
 import { readSecretKeys, secretBox, type SecretBox } from '../../platform/secret-box.js';
-import { areServersConfigured } from '../../platform/servers.js';
+import { areServersConfigured } from '../../platform/configured-servers.js';
 import { readInstance } from './embedded-parts.js';
 import { tenantCellFinder } from '../../access/cells/tenant-cells.js';
 import { openTokenKeys, type TokenKeys } from '../../access/tokens.js';

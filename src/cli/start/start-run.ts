@@ -9,12 +9,12 @@ import {
   useConfiguredServers,
   type TemporalServer,
   type Tenure,
-} from '../../platform/servers.js';
+} from '../../platform/configured-servers.js';
 import { yearFiller } from '../demo/year-filler.js';
 import { loadEmbedded } from './embedded-parts.js';
 import { cannotListen, refuseOccupiedPort } from './listen-port.js';
 import { banner } from './start-banner.js';
-import { runSteps, type Step, type Tell } from './start-steps.js';
+import { runSteps, type Step, type Tell } from './run-side-by-side.js';
 
 const DRAIN_LIMIT_MS = 20_000;
 const SECOND_SIGNAL_AFTER_MS = 500;
@@ -45,9 +45,9 @@ async function loadParts() {
     import('../../access/tenants.js'),
     import('../../worker/main.js'),
     import('../../api/main.js'),
-    import('../../api/mcp/server.js'),
+    import('../../api/mcp/mcp-server.js'),
     import('../../api/operation-caller.js'),
-    import('../../api/server/operator.js'),
+    import('../../api/server/operator-server.js'),
     import('../access/security-event.js'),
     import('jose'),
   ]);
@@ -177,7 +177,7 @@ async function startParts(run: Run): Promise<void> {
 
 async function openTenure({ config, abort, warn }: Run): Promise<Tenure> {
   if (areServersConfigured(config)) return useConfiguredServers(config);
-  const { occupy } = await loadEmbedded(() => import('../../embedded/servers.js'));
+  const { occupy } = await loadEmbedded(() => import('../../embedded/embedded-servers.js'));
   return occupy(config, { abort: abort.signal, onProgress: warn });
 }
 

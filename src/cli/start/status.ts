@@ -25,7 +25,7 @@ async function askHealth(apiUrl: string): Promise<Health> {
 /** `durabill status`: what runs on the data folder, and whether its parts answer. */
 async function printStatus(): Promise<void> {
   const { loadConfig } = await import('../../platform/config/config.js');
-  const { areServersConfigured } = await import('../../platform/servers.js');
+  const { areServersConfigured } = await import('../../platform/configured-servers.js');
   const { findHolder, readInstance } = await import('./embedded-parts.js');
   const config = loadConfig();
   const isElsewhere = areServersConfigured(config);

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../moving/api-client.js';
+import type { ApiClient } from '../moving-in/api-client.js';
 
 /** What people call these accounts, by their ids. */
 export async function namesOf(

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { stringifyJson } from '../../kernel/text/json.js';
-import { ApiClient } from '../moving/api-client.js';
+import { ApiClient } from '../moving-in/api-client.js';
 import { namesOf } from './account-names.js';
 
 export interface CorrectOptions {

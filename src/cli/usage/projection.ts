@@ -35,7 +35,7 @@ async function rebuild(tenantId: string, { background }: { background?: true }):
 async function printStatus(): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { findRebuild, listRebuilds } = await import('../../models/usage/usage-total-rebuild.js');
-  const { listFactMoves } = await import('../../models/usage/fact-move.js');
+  const { listFactMoves } = await import('../../models/usage/facts-of-earlier-versions.js');
   await withInstance(async ({ database }) => {
     const trail = { actor: 'operator', requestId: randomUUID() };
     for (const { platform } of database.cells) {

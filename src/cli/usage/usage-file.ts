@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parseJson, stringifyJson } from '../../api/server/json.js';
+import { parseJson, stringifyJson } from '../../api/server/unstorable-text.js';
 import { defined } from '../../kernel/defined.js';
 import { parseDecimal } from '../../kernel/numbers/money.js';
 import { readCsvRows } from './usage-csv.js';

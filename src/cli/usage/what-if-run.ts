@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import cliProgress from 'cli-progress';
 import { stringifyJson } from '../../kernel/text/json.js';
-import { ApiClient } from '../moving/api-client.js';
+import { ApiClient } from '../moving-in/api-client.js';
 import { namesOf } from './account-names.js';
 
 export interface WhatIfOptions {

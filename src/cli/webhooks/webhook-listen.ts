@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { styleText } from 'node:util';
-import { isSigned } from '../../adapters/webhooks/signature.js';
+import { isSigned } from '../../adapters/webhooks/webhook-signature.js';
 import { newWebhookSecret } from '../../platform/webhook-secret.js';
 import { instanceAddresses, withInstance } from '../start/instance.js';
 import { issueForCommand } from '../access/named-tenant.js';

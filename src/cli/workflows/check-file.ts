@@ -1,6 +1,6 @@
 import { definitionFaults } from '../../commands/workflows/check-definition.js';
 import { stringifyJson } from '../../kernel/text/json.js';
-import type { ApiClient } from '../moving/api-client.js';
+import type { ApiClient } from '../moving-in/api-client.js';
 import { readYamlFile, type FileFault } from './definition-file.js';
 
 interface Fault {

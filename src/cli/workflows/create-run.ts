@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../kernel/text/json.js';
-import { ApiClient } from '../moving/api-client.js';
+import { ApiClient } from '../moving-in/api-client.js';
 import { checkFile } from './check-file.js';
 import { faultLines } from './definition-file.js';
 import type { FileOptions } from './workflow.js';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringifyJson } from '../../kernel/text/json.js';
-import { ApiClient } from '../moving/api-client.js';
+import { ApiClient } from '../moving-in/api-client.js';
 import { readInput } from './definition-file.js';
 import type { LogsOptions, RunOptions } from './workflow.js';
 

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { ApiClient } from '../moving/api-client.js';
+import { ApiClient } from '../moving-in/api-client.js';
 import { checkFile } from './check-file.js';
 import { faultLines } from './definition-file.js';
 import type { ValidateOptions } from './workflow.js';

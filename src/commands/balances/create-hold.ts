@@ -8,8 +8,9 @@ import { canonicalJson } from '../../kernel/text/json.js';
 import { holdAtOnce, type AskedHold, type MadeHold } from '../../models/balances/hold-at-once.js';
 import { WalletHold } from '../../models/balances/wallet-hold.js';
 import type * as schema from '../../schemas/balances/hold.js';
-import { holdAccount } from '../accounts/hold-account.js';
-import { presentHold, releaseDue, type HoldDto } from './hold.js';
+import { holdAccount } from '../accounts/lock-account.js';
+import { presentHold, type HoldDto } from './hold.js';
+import { releaseDue } from './release-due-holds.js';
 import { WalletLedger } from './wallet-ledger.js';
 
 type HoldCreate = Static<typeof schema.HoldCreate>;

@@ -8,7 +8,7 @@ import { Payment } from '../../models/payments/payment.js';
 import { Wallet } from '../../models/payments/wallet.js';
 import { presentPayment } from '../../queries/payments/payment.js';
 import { recordWebhookEvent } from '../webhooks/webhook-event.js';
-import type { MovedWallet } from './alert-figures.js';
+import type { MovedWallet } from './trigger-alerts.js';
 
 /**
  * Saves a Pending payment for each wallet whose balance has fallen below its threshold, once until it has

@@ -13,7 +13,7 @@ import {
   type WalletEntryRow,
 } from '../../models/balances/wallet-entry.js';
 import { WalletGrant, type WalletGrantRow } from '../../models/balances/wallet-grant.js';
-import { countBalances } from './alert-figures.js';
+import { countBalances } from './trigger-alerts.js';
 import {
   hasEnded,
   ledgerGrant,

@@ -24,9 +24,9 @@ import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-
 import { loadPeriodAdjustments } from '../../queries/billing/adjustments/period-adjustment.js';
 import { loadTaxRates } from '../../queries/billing/tax-rate.js';
 import { previewUsage } from '../../queries/billing/unbilled-usage.js';
-import { countCharges, type CountedCharge } from '../balances/alert-figures.js';
+import { countCharges, type CountedCharge } from '../balances/trigger-alerts.js';
 import { payCharges, type UnpaidCharge } from '../balances/pay-charges.js';
-import { applyFreedPayments } from '../payments/freed-payments.js';
+import { applyFreedPayments } from '../payments/apply-freed-payments.js';
 import {
   draftOfPeriod,
   insertPeriodCharges,

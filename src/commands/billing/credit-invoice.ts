@@ -15,7 +15,13 @@ import { getInvoice, missingInvoice, readInvoices } from '../../queries/billing/
 import { readAppliedPayments } from '../../queries/payments/payment-application.js';
 import type { CreditNoteCreate } from '../../schemas/billing/credit-note.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
-import { creditOf, itemOfNote, totalLeft, type ItemCredit } from './credit-note-draft.js';
+import {
+  creditOf,
+  itemOfNote,
+  requireRest,
+  totalLeft,
+  type ItemCredit,
+} from './credit-note-draft.js';
 import { readCreditLeft } from './differences/credit-left.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';
 
@@ -77,17 +83,6 @@ function requireCreditable({ invoiceNo, invoiceType, invoiceStatus }: Invoice): 
 
 const loadItems = (trx: Knex.Transaction, tenantId: string, invoiceId: string) =>
   InvoiceItem.query(trx).forTenant(tenantId).where({ invoiceId }).orderBy('position').execute();
-
-/** 409: nothing is left of the invoice, or, where items below zero are not credited too, less. */
-function requireRest(invoice: Invoice, total: Decimal, left: Decimal): void {
-  if (total.greaterThan(0) && total.lessThanOrEqualTo(left)) return;
-  throw problem.conflict(
-    total.greaterThan(0)
-      ? `Only ${left.toFixed()} of the invoice '${invoice.invoiceNo}' is left to credit, with tax: ${total.toFixed()} is more.`
-      : `Nothing of the invoice '${invoice.invoiceNo}' is left to credit.`,
-    { field: 'items' },
-  );
-}
 
 async function postNote(
   trx: Knex.Transaction,

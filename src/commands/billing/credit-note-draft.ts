@@ -72,11 +72,17 @@ export async function creditOf(
         { field, value: amount },
       );
     }
-    return { item, amount, tax: taxOf(item, amount, rest, digits) };
+    return { item, amount, tax: creditedTaxOf(item, amount, rest, digits) };
   });
 }
 
-function taxOf(item: InvoiceItem, amount: Decimal, rest: ItemLeft, digits: number): Decimal {
+/** The tax on what is credited of an item: in proportion to the tax that was charged. */
+function creditedTaxOf(
+  item: InvoiceItem,
+  amount: Decimal,
+  rest: ItemLeft,
+  digits: number,
+): Decimal {
   if (amount.equals(rest.amount)) return rest.tax;
   const inProportion = roundToMinorUnit(
     new Decimal(item.tax).times(amount).div(item.amount),
@@ -84,6 +90,17 @@ function taxOf(item: InvoiceItem, amount: Decimal, rest: ItemLeft, digits: numbe
   );
   // Cents that were rounded up before are not credited again.
   return Decimal.min(inProportion, rest.tax);
+}
+
+/** 409: nothing is left of the invoice, or, where items below zero are not credited too, less. */
+export function requireRest(invoice: Invoice, total: Decimal, left: Decimal): void {
+  if (total.greaterThan(0) && total.lessThanOrEqualTo(left)) return;
+  throw problem.conflict(
+    total.greaterThan(0)
+      ? `Only ${left.toFixed()} of the invoice '${invoice.invoiceNo}' is left to credit, with tax: ${total.toFixed()} is more.`
+      : `Nothing of the invoice '${invoice.invoiceNo}' is left to credit.`,
+    { field: 'items' },
+  );
 }
 
 /**

@@ -10,11 +10,12 @@ import {
 } from '../../kernel/numbers/money.js';
 import { seededId } from '../../kernel/id.js';
 import { partOf, type Share } from '../../kernel/numbers/share.js';
+import { taxOf } from '../../kernel/numbers/tax.js';
 import { mapInPortions, Portions } from '../../kernel/portions.js';
 import type { Proration } from '../../rating/index.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { TaxRates } from '../../queries/billing/tax-rate.js';
-import { creditsByRate, taxOf, type CreditsOfRate } from '../balances/credits-by-rate.js';
+import { creditsByRate, type CreditsOfRate } from './credits-by-tax-rate.js';
 
 /** A charge that becomes an item; its amount is not rounded yet, and is before discounts. */
 export interface DraftCharge {

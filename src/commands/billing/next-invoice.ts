@@ -8,9 +8,9 @@ import type { UsageLogReader } from '../../messages/usage-log.js';
 import { Account } from '../../models/accounts/account.js';
 import { missingAccount } from '../../queries/accounts/account.js';
 import { itemBytesMax } from '../../queries/billing/item-page.js';
-import { countOpenUsage } from '../../queries/usage/open-usage.js';
+import { countOpenUsage } from '../../queries/usage/left-out-usage.js';
 import type * as schema from '../../schemas/billing/next-invoice.js';
-import { billEach } from './bill-each.js';
+import { billEach } from './bill-one-by-one.js';
 import { presentBilledInvoice } from './billed-invoice.js';
 
 /** The calendar month of a day. */

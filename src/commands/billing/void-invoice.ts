@@ -11,9 +11,9 @@ import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
 import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
 import { releaseUsage } from '../../models/billing/unbilled-usage.js';
-import { countCharges } from '../balances/alert-figures.js';
+import { countCharges } from '../balances/trigger-alerts.js';
 import { returnCredits } from '../balances/pay-charges.js';
-import { applyFreedPayments } from '../payments/freed-payments.js';
+import { applyFreedPayments } from '../payments/apply-freed-payments.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
 

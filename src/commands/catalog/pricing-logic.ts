@@ -16,7 +16,7 @@ import {
   findProblems,
   loadKnownNames,
   type KnownNames,
-} from '../../queries/catalog/logic-problems.js';
+} from '../../queries/catalog/pricing-logic-problems.js';
 import type { LogicProblem } from '../../rating/index.js';
 import type * as schema from '../../schemas/catalog/pricing-logic.js';
 import { insertAttributes } from './attribute.js';

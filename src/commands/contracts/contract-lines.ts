@@ -11,7 +11,7 @@ import { RateCard } from '../../models/catalog/rate-card.js';
 import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { Service } from '../../models/catalog/service.js';
 import type * as schema from '../../schemas/contracts/contract-service.js';
-import { withAccountIds } from '../accounts/account-map.js';
+import { withAccountIds } from './account-shares.js';
 import {
   insertAttributes,
   requireDistinctNames,

@@ -9,7 +9,7 @@ import { missingPayment, presentPayment, type PaymentDto } from '../../queries/p
 import { columnsOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/payments/payment.js';
 import { grantTopUp } from '../balances/top-up-grant.js';
-import { holdAccount } from '../accounts/hold-account.js';
+import { holdAccount } from '../accounts/lock-account.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
 import type { Drafted } from '../flows/save-by-flow.js';
 import { noWalletPayments, releasePayment, settlePayment } from './settle-payment.js';

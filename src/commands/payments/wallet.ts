@@ -8,7 +8,7 @@ import { Wallet } from '../../models/payments/wallet.js';
 import { getWallet, missingWallet } from '../../queries/payments/wallet.js';
 import { columnsOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/payments/wallet.js';
-import { holdAccount } from '../accounts/hold-account.js';
+import { holdAccount } from '../accounts/lock-account.js';
 import { enterGrant, settleWallets } from '../balances/grant.js';
 
 type WalletCreate = Static<typeof schema.WalletCreate>;

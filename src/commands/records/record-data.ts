@@ -154,3 +154,17 @@ export function changedData(stored: RecordData, given: RecordData): RecordData {
     merged.filter(([name, value]) => !(Object.hasOwn(given, name) && value === null)),
   );
 }
+
+/** Characters of the JSON of a record: a body that creates or changes one may have as many bytes. */
+export const recordLengthMax = 1024 * 1024;
+
+export const tooLarge = () => fieldProblem(`'data' is larger than 1 MiB of JSON`, 'data');
+
+/** 409 for a unique value that another record has. */
+export function takenValue(field: string | undefined, data: RecordData): Problem {
+  if (field === undefined) return problem.conflict('A unique value is taken by another record.');
+  return problem.conflict(`Another record has this value in '${field}', which is unique`, {
+    field,
+    value: data[field],
+  });
+}

@@ -1,7 +1,7 @@
 import type { TenantDatabase } from '../../kernel/scope.js';
 import { beginListing, groupUnlisted } from '../../models/usage/finding/usage-list.js';
 import { listDroppedMonths, refuseArchived } from '../../models/usage/finding/dropped-month.js';
-import { moveFacts } from '../../models/usage/fact-move.js';
+import { moveFacts } from '../../models/usage/facts-of-earlier-versions.js';
 import { mergeUsageDeltas } from '../../models/usage/usage-total.js';
 import { beginRebuild, rebuildNextDay } from '../../models/usage/usage-total-rebuild.js';
 

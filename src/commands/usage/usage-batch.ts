@@ -14,16 +14,17 @@ import {
   type UsageCounts,
   type UsageEventRow,
 } from '../../models/usage/usage-event.js';
-import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
+import type { ReadMessage } from '../../queries/usage/usage-message.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { RatingPlan } from '../../rating/index.js';
 import { insertSearchedIds } from '../../models/usage/usage-search.js';
 import { chargeRow } from './charge-row.js';
+import { isRepeatOf, type Original } from './repeated-event.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
-import { countCharges, countedCharge, type CountedCharge } from '../balances/alert-figures.js';
+import { countCharges, countedCharge, type CountedCharge } from '../balances/trigger-alerts.js';
 import { payCharges } from '../balances/pay-charges.js';
 
 /** Which workflow run writes, and when by the tenant's clock. */
@@ -42,17 +43,6 @@ export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
 export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
   readonly text: string;
 };
-
-/** An original event as this batch sees it: stored before, or of this batch. */
-interface Original {
-  row: UsageEventRow;
-  /** Null: retention has removed it, so that nothing can be compared with it. */
-  text: string | null;
-  content: () => string;
-  /** What it was sent with, where it was amended since. */
-  readonly sent: string | null;
-  readonly isStored: boolean;
-}
 
 /**
  * Maximum charge rows of one transaction; above it no further event is added (docs/decisions/0281).
@@ -151,12 +141,7 @@ export class UsageBatch {
 
   #repeat(original: Original, place: Place, message: ReadMessage): void {
     const base = { ...blank, ...place, ...fieldsOf(message) };
-    const isSame =
-      original.text === null ||
-      original.text === place.text ||
-      original.content() === canonicalJson(message.content) ||
-      isSentAgain(original, message);
-    if (isSame) this.#push(base, 'duplicate', original.row.id);
+    if (isRepeatOf(original, place.text, message)) this.#push(base, 'duplicate', original.row.id);
     else {
       this.#push(
         {
@@ -316,10 +301,6 @@ export class UsageBatch {
     });
   }
 }
-
-/** Whether an event that was amended since comes again as it was sent. */
-const isSentAgain = ({ sent }: Original, message: ReadMessage): boolean =>
-  sent !== null && canonicalJson(readMessage(sent).content) === canonicalJson(message.content);
 
 const blank = { code: null, reason: null, accountId: null, message: null };
 

@@ -1,24 +1,14 @@
-import type { Knex } from 'knex';
 import type { Scope } from '../../kernel/scope.js';
 import type { WebhookAttemptCall } from '../../messages/webhook.js';
 import { WebhookAttempt, WebhookDelivery } from '../../models/webhooks/webhook-delivery.js';
-import { Webhook, WebhookFailure } from '../../models/webhooks/webhook.js';
+import { WebhookFailure } from '../../models/webhooks/webhook.js';
+import { findLastingFailure, switchOff, type WebhookOutcome } from './switch-off-webhook.js';
 
 /** The request that an attempt has to send. */
 export interface WebhookLoad {
   readonly url: string;
   readonly body: string;
   readonly sealedSecrets: readonly string[];
-}
-
-/** How an attempt went, as it is kept. */
-export interface WebhookOutcome {
-  readonly isOk: boolean;
-  readonly statusCode: number | null;
-  readonly error: string | null;
-  readonly answer: string | null;
-  readonly startedAt: Date;
-  readonly durationMs: number;
 }
 
 /** The begin of an attempt: the request to send, or the reason to send none. */
@@ -52,36 +42,6 @@ export async function beginWebhookAttempt(
     return { end: 'done' };
   }
   return { load: { url, body, sealedSecrets } };
-}
-
-/** Switches a webhook off, visibly; what waits for it is given up. */
-async function switchOff(
-  trx: Knex.Transaction,
-  { tenantId, realNow }: Scope,
-  webhookId: string,
-  reason: string,
-): Promise<void> {
-  const switched = await Webhook.query(trx)
-    .forTenant(tenantId)
-    .where({ id: webhookId, active: true })
-    .patch({ active: false, disabledReason: reason, disabledAt: realNow(), updatedAt: realNow() });
-  if (switched > 0) await WebhookDelivery.giveUp(trx, tenantId, webhookId, reason, realNow());
-}
-
-const goneStatus = 410;
-
-/** The reason to switch a webhook off after a failed attempt; undefined to leave it on. */
-async function findLastingFailure(
-  trx: Knex.Transaction,
-  { tenantId }: Scope,
-  webhookId: string,
-  { statusCode, startedAt, error }: WebhookOutcome,
-  failureMsMax: number,
-): Promise<string | undefined> {
-  const since = await WebhookFailure.note(trx, tenantId, webhookId, startedAt);
-  if (statusCode === goneStatus) return 'The receiver answered 410 Gone: it wants no more events.';
-  if (startedAt.getTime() - since.getTime() < failureMsMax) return undefined;
-  return `Nothing has reached it since ${since.toISOString()}. The last attempt: ${error ?? ''}`;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { isObject, pointerPart } from '../../kernel/expression/shape.js';
-import { nearestName } from '../../kernel/text/nearest.js';
+import { isObject, pointerPart } from '../../kernel/expression/json-schema-check.js';
+import { nearestName } from '../../kernel/text/nearest-name.js';
 import {
   definitionLimits,
   durationMs,

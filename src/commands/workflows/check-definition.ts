@@ -1,4 +1,9 @@
-import { isObject, pointerPart, shapeFaults, type Fault } from '../../kernel/expression/shape.js';
+import {
+  isObject,
+  pointerPart,
+  shapeFaults,
+  type Fault,
+} from '../../kernel/expression/json-schema-check.js';
 import { inPortions } from '../../kernel/portions.js';
 import {
   definitionLimits,

@@ -1,4 +1,4 @@
-import { isObject, type Fault } from '../../kernel/expression/shape.js';
+import { isObject, type Fault } from '../../kernel/expression/json-schema-check.js';
 import { nextOccurrence } from '../../kernel/time/cron.js';
 import type { Schedule } from '../../messages/definitions/definition.js';
 import { eventKindsText, isEventKind } from '../../messages/definitions/event.js';

@@ -1,6 +1,6 @@
 import { ExpressionFault } from '../../kernel/expression/expression-fault.js';
 import { compileExpression, type Expression } from '../../kernel/expression/expression.js';
-import type { Fault } from '../../kernel/expression/shape.js';
+import type { Fault } from '../../kernel/expression/json-schema-check.js';
 
 /** What is known at the place of an expression. */
 interface Place {

@@ -1,4 +1,4 @@
-import { isObject, type Fault } from '../../kernel/expression/shape.js';
+import { isObject, type Fault } from '../../kernel/expression/json-schema-check.js';
 import type { Task, TaskKind } from '../../messages/definitions/definition.js';
 import { taskFaults } from '../../schemas/workflows/definition-check.js';
 

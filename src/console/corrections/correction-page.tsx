@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Charge } from '../receipts/charge.tsx';
+import { Charge } from '../receipts/explanation.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText, sumsText } from '../shown/format.ts';
 import { jsonText } from '../shown/json.tsx';

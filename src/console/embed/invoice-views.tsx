@@ -6,7 +6,7 @@ import { Facts } from '../shown/values.tsx';
 import { pathOf } from './opening.ts';
 import { invoice, invoiceList, pdfOf } from './queries.ts';
 import { Download, Listed, Loaded, Titled } from './shown.tsx';
-import { None, Status, useSpoken, type Spoken } from './spoken.tsx';
+import { None, Status, useSpoken, type Spoken } from './language.tsx';
 import { fill } from './texts.ts';
 
 type Summary = Schemas['InvoiceSummaryRow'];

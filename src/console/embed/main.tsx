@@ -11,7 +11,7 @@ import { formatsOf } from './formats.ts';
 import { InvoicesView, InvoiceView } from './invoice-views.tsx';
 import { pages, pathOf, readOpening, viewOf, type Opening, type View } from './opening.ts';
 import { ReceiptsView, ReceiptView } from './receipt-views.tsx';
-import { SpokenProvider, useSpoken } from './spoken.tsx';
+import { SpokenProvider, useSpoken } from './language.tsx';
 import { directionOf, languages } from './texts.ts';
 import { UsageView } from './usage-view.tsx';
 

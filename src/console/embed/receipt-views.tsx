@@ -3,11 +3,11 @@ import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { Facts } from '../shown/values.tsx';
-import { Charge } from './charge.tsx';
+import { Charge } from './explanation.tsx';
 import { pathOf } from './opening.ts';
 import { eventList, receipt } from './queries.ts';
 import { Listed, Loaded, Titled } from './shown.tsx';
-import { None, Status, useSpoken, type Spoken } from './spoken.tsx';
+import { None, Status, useSpoken, type Spoken } from './language.tsx';
 import { fill } from './texts.ts';
 
 type Summary = Schemas['UsageEventSummary'];

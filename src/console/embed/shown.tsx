@@ -6,7 +6,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Press } from '../shown/press.tsx';
 import { fetchEmbedded } from './access.ts';
 import { pageSize } from './queries.ts';
-import { useSpoken } from './spoken.tsx';
+import { useSpoken } from './language.tsx';
 import { fill, type Texts } from './texts.ts';
 
 /** Whether a view was shown before: the first keeps the focus where the browser put it. */

@@ -5,7 +5,7 @@ import { Bars } from '../charts/bars.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { usageByAttribute, usageByDay } from './queries.ts';
 import { Loaded, Titled } from './shown.tsx';
-import { useSpoken, type Spoken } from './spoken.tsx';
+import { useSpoken, type Spoken } from './language.tsx';
 import { fill } from './texts.ts';
 
 type Total = Schemas['UsageTotal'];

@@ -8,7 +8,7 @@ import { moneyText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
 import { itemColumns, rangeText, type Item } from './items.tsx';
-import { CreditNotes, Mend } from './mend.tsx';
+import { CreditNotes, Mend } from './credit-and-void.tsx';
 import { invoice, pdfOf, type WholeInvoice } from './queries.ts';
 
 const columns: readonly Column<Item>[] = [

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Charge } from '../receipts/charge.tsx';
+import { Charge } from '../receipts/explanation.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';

@@ -6,8 +6,8 @@ import { instantText, moneyText } from '../shown/format.ts';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
 import { Press } from '../shown/press.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
-import { Charge } from './charge.tsx';
-import { Mend } from './mend.tsx';
+import { Charge } from './explanation.tsx';
+import { Mend } from './cancel-and-amend.tsx';
 import { usageEvent, type Event } from './queries.ts';
 
 const route = getRouteApi('/receipts/$eventId');

@@ -1,13 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import { beginCommit, finishCommit, requireCommittable } from '../../commands/balances/hold.js';
+import {
+  beginCommit,
+  finishCommit,
+  requireCommittable,
+} from '../../commands/balances/commit-hold.js';
 import { contentId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { canonicalJson } from '../../kernel/text/json.js';
 import { partitionOf } from '../../messages/broker.js';
 import type { WalletHold } from '../../models/balances/wallet-hold.js';
-import { publishUsage } from '../../platform/usage-gateway.js';
+import { publishUsage } from '../../platform/publish-usage.js';
 import type { Platform } from '../../process/platform.js';
 import { findHold, sumDraws } from '../../queries/balances/hold.js';
 import { findUsageEvent, getUsageEvent } from '../../queries/usage/usage-event.js';

@@ -3,7 +3,7 @@ import { decimalText, type Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
-import { resolveNaturalKeys } from '../../queries/keys/natural-keys.js';
+import { resolveNaturalKeys } from '../../queries/keys/resolve-natural-keys.js';
 import { readHalfOpenRange } from '../../queries/lists/time-range.js';
 import { validate } from '../../schemas/fields/validator.js';
 import type { repriceWorkflow } from '../../schemas/usage/repricing.js';

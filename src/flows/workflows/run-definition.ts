@@ -1,5 +1,5 @@
 import { defined } from '../../kernel/defined.js';
-import { valueFaults } from '../../kernel/expression/shape.js';
+import { valueFaults } from '../../kernel/expression/json-schema-check.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { isLongerThan } from '../../kernel/text/json-length.js';

@@ -2,7 +2,7 @@ import { Interpreter } from '../../interpreter/interpreter.js';
 import type { DefinitionState } from '../../interpreter/state.js';
 import { TaskError } from '../../interpreter/task-error.js';
 import { undoAll } from '../../interpreter/undo.js';
-import { valueFaults } from '../../kernel/expression/shape.js';
+import { valueFaults } from '../../kernel/expression/json-schema-check.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';

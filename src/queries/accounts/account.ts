@@ -12,7 +12,7 @@ import * as schema from '../../schemas/accounts/account.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { listPage } from '../lists/listing.js';
-import { listRecords } from '../lists/record-list.js';
+import { listRecords } from '../lists/resource-list.js';
 
 type AccountSummaryDto = Static<typeof schema.AccountSummary>;
 type AccountDto = Static<typeof schema.Account>;

@@ -20,7 +20,7 @@ import * as itemSchema from '../../schemas/billing/invoice-item.js';
 import { presenterOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/billing/invoice.js';
 import { itemsMax, pageOfItems } from './item-page.js';
-import { listRecords } from '../lists/record-list.js';
+import { listRecords } from '../lists/resource-list.js';
 
 type InvoiceDto = Static<typeof schema.Invoice>;
 type InvoiceSummaryDto = Static<typeof schema.InvoiceSummary>;

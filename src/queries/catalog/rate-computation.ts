@@ -4,7 +4,7 @@ import { utcDate } from '../../kernel/time/date.js';
 import type { PricingLogic } from '../../models/catalog/pricing-logic.js';
 import type { LogicProblem } from '../../rating/index.js';
 import type * as schema from '../../schemas/catalog/rate-computation.js';
-import { findProblems, loadKnownNames } from './logic-problems.js';
+import { findProblems, loadKnownNames } from './pricing-logic-problems.js';
 import { presentPricingLogic, pricingLogicOf } from './pricing-logic.js';
 import { requireService } from './require-service.js';
 

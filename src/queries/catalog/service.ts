@@ -10,7 +10,7 @@ import type { PageRequest } from '../../schemas/http/paging.js';
 import { presenterOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/catalog/service.js';
 import { presentAttribute } from './attribute.js';
-import { listRecords } from '../lists/record-list.js';
+import { listRecords } from '../lists/resource-list.js';
 import { presentPricingLogic } from './pricing-logic.js';
 import { presentRateCard } from './rate-card.js';
 import { missingService } from './require-service.js';

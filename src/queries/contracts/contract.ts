@@ -7,7 +7,7 @@ import * as schema from '../../schemas/contracts/contract.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { loadLineSummaries } from './contract-service.js';
-import { listRecords } from '../lists/record-list.js';
+import { listRecords } from '../lists/resource-list.js';
 import { missingContract } from './require-contract.js';
 
 type ContractSummaryDto = Static<typeof schema.ContractSummary>;

@@ -8,7 +8,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { presenterOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/payments/payment.js';
-import { listRecords } from '../lists/record-list.js';
+import { listRecords } from '../lists/resource-list.js';
 
 export type PaymentDto = Static<typeof schema.Payment>;
 

@@ -6,7 +6,7 @@ import {
   type ExplainedRow,
   type ExplainedStep,
   type Explanation,
-} from '../explain.js';
+} from '../explain-charge.js';
 import { discountSteps } from '../stages/adjust.js';
 import type { PlanDiscount } from '../types.js';
 

@@ -1,5 +1,5 @@
 import { Decimal, ONE, roundAmount, sum, ZERO } from '../../kernel/numbers/money.js';
-import type { Prepared } from '../prepare.js';
+import type { Prepared } from '../prepare-event.js';
 import type { PlanDiscount } from '../types.js';
 import type { ExactCharge } from './total.js';
 

@@ -1,4 +1,4 @@
-import type { RecurringRequest } from '../recurring/recurring.js';
+import type { RecurringRequest } from '../recurring/recurring-charge.js';
 import type { DiscountFacts, PlanDiscount } from '../types.js';
 
 /** Whose charge it is, for what and of which day. */

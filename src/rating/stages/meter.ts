@@ -1,6 +1,6 @@
 import { ONE, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import { aggregate } from './aggregate.js';
-import type { SelectedRow } from '../prepare.js';
+import type { SelectedRow } from '../prepare-event.js';
 import type { Spending } from '../operation-budget.js';
 import { Rejection } from '../rejection.js';
 import type { Aggregation, CountedValue, CounterChange, CounterReader } from '../types.js';

@@ -1,8 +1,8 @@
 import { decimalText, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import type { CompiledLogic, CompiledRow } from '../compile-plan.js';
 import { FormulaError, evaluateFormula, type FormulaValue } from '../formula/evaluate-formula.js';
-import { EventScope } from '../event-scope.js';
-import type { Prepared, Quantity, SelectedRow } from '../prepare.js';
+import { EventScope } from '../formula/event-scope.js';
+import type { Prepared, Quantity, SelectedRow } from '../prepare-event.js';
 import type { PriceResult } from '../price-methods/price-method.js';
 import { Rejection } from '../rejection.js';
 import { priceDifference } from './aggregate.js';

@@ -6,7 +6,7 @@ import {
   type AccountShare,
   type ShareOfAccount,
 } from '../../kernel/numbers/share.js';
-import type { Prepared } from '../prepare.js';
+import type { Prepared } from '../prepare-event.js';
 import { Rejection } from '../rejection.js';
 import { partCost } from '../operation-budget.js';
 import type { TransactionWithOrigin } from './total.js';

@@ -9,7 +9,7 @@ import {
 } from '../../kernel/numbers/money.js';
 import type { AdjustedCharge, DiscountStep } from './adjust.js';
 import type { Computation, LogicRun, Pricing } from './price.js';
-import type { Prepared } from '../prepare.js';
+import type { Prepared } from '../prepare-event.js';
 import { Rejection } from '../rejection.js';
 import type { CounterChange, RatedDimension, RatedTransaction, UsageType } from '../types.js';
 

@@ -17,7 +17,7 @@ export const isKeyed = (name: string): name is KeyedRecord => Object.hasOwn(keyW
 
 /**
  * An id of a record that a request names, or a natural key of it; the id when the handler gets it (see
- * `queries/keys/natural-keys.ts`).
+ * `queries/keys/resolve-natural-keys.ts`).
  */
 export const RecordId = (record: KeyedRecord, description: string): TUnsafe<string> =>
   Type.Unsafe<string>({

@@ -183,7 +183,7 @@ export const ExplainedCredit = Type.Object(
   { description: 'What a grant of a wallet has paid of a charge.' },
 );
 
-/** How one charge came about, as `rating/explain.ts` writes it. */
+/** How one charge came about, as `rating/explain-charge.ts` writes it. */
 export const Explanation = describing<Written>()(
   Type.Object(
     {

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Type, type TSchema } from 'typebox';
-import { pointerPart, type Fault } from '../../kernel/expression/shape.js';
+import { pointerPart, type Fault } from '../../kernel/expression/json-schema-check.js';
 import type { TaskKind } from '../../messages/definitions/definition.js';
 import { callForm } from './call.js';
 import { closed } from './definition-part.js';

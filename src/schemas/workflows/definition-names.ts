@@ -1,4 +1,4 @@
-import { schemaWords } from '../../kernel/expression/shape.js';
+import { schemaWords } from '../../kernel/expression/json-schema-check.js';
 import { ownEventForm } from '../../messages/definitions/event.js';
 import { webhookEvents } from '../../messages/webhook.js';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { isObject } from '../../kernel/expression/shape.js';
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 
 /** Parts of the form of a definition that several of its places have. */
 export const closed = { additionalProperties: false } as const;

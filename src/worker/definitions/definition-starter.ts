@@ -3,7 +3,7 @@ import {
   reclaimDefinedStarts,
   startScheduled,
   type DefinedStart,
-} from '../../activities/workflows/starts.js';
+} from '../../activities/workflows/definition-starts.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import { definitionQueue, definitionRunKey } from '../../messages/definitions/definition-run.js';
 import { startWorkflow } from '../../platform/temporal/workflow-start.js';

@@ -7,8 +7,8 @@ import {
 import type { FlowEnd } from '../../activities/flows/execution.js';
 import { isFlowRun, type FlowFailure, type FlowRun } from '../../messages/flow-run.js';
 import { failureOf } from './failure.js';
-import { isEndRecorded } from './flow.js';
-import { mayPass, persist } from './persistence.js';
+import { isEndRecorded } from './flow-step.js';
+import { mayPass, persist } from './repeat-while-away.js';
 import { shortSteps } from './proxies.js';
 
 const record = (end: FlowEnd): Promise<void> =>

@@ -14,8 +14,8 @@ import {
   type DueJob,
   type MovedClock,
 } from '../../messages/sandbox/sandbox-clock.js';
-import { lastStep, step } from '../runtime/flow.js';
-import { isAway, persist } from '../runtime/persistence.js';
+import { lastStep, step } from '../runtime/flow-step.js';
+import { isAway, persist } from '../runtime/repeat-while-away.js';
 import { longSteps, shortSteps } from '../runtime/proxies.js';
 import { auditPeriod, billPeriod } from '../runtime/scheduled-period.js';
 

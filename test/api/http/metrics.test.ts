@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { startOperator } from '../../../src/api/server/operator.js';
+import { startOperator } from '../../../src/api/server/operator-server.js';
 import { openMetrics } from '../../../src/platform/metrics.js';
 import type { RunningApi } from '../../../src/api/main.js';
 import { runBilling } from '../../support/billing/billing-run.js';

@@ -1,4 +1,4 @@
-import { bodyBytesMax } from '../../../src/api/server/body.js';
+import { bodyBytesMax } from '../../../src/api/server/read-body.js';
 import { operations } from '../../../src/schemas/index.js';
 import type { Operation } from '../../../src/schemas/http/operation.js';
 import { bodyIn, pathIn, queryIn } from '../../support/http/world.js';

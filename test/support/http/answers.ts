@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type request from 'supertest';
-import { openApiDocument } from '../../../src/api/pages/docs.js';
+import { openApiDocument } from '../../../src/api/pages/api-reference.js';
 import { operations } from '../../../src/schemas/index.js';
 import type { Operation } from '../../../src/schemas/http/operation.js';
 

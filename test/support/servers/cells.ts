@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../../src/embedded/postgres.js';
+import { startEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.js';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
 import { openOwner } from '../../../src/platform/database/owner.js';

@@ -1,11 +1,11 @@
-import { occupy } from '../../../src/embedded/servers.js';
+import { occupy } from '../../../src/embedded/embedded-servers.js';
 import type { Config } from '../../../src/platform/config/config.js';
 import {
   areServersConfigured,
   useConfiguredServers,
   type Progress,
   type TemporalServer,
-} from '../../../src/platform/servers.js';
+} from '../../../src/platform/configured-servers.js';
 
 interface Servers {
   databaseUrl: string;

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/platform/config/config.js';
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
 import { openServers } from './open-servers.js';
-import type { TemporalServer } from '../../../src/platform/servers.js';
+import type { TemporalServer } from '../../../src/platform/configured-servers.js';
 import { startPooler } from './pooler.js';
 
 /** Plain data, so that one process can tell it to another. */

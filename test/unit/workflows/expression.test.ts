@@ -4,7 +4,7 @@ import {
   conditionCostMax,
   expressionCostMax,
 } from '../../../src/kernel/expression/expression.js';
-import { shapeFaults, valueFaults } from '../../../src/kernel/expression/shape.js';
+import { shapeFaults, valueFaults } from '../../../src/kernel/expression/json-schema-check.js';
 
 const evaluate = (text: string, values: Record<string, unknown> = {}): unknown =>
   compileExpression(text, Object.keys(values)).evaluate(values);

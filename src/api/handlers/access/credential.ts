@@ -10,7 +10,7 @@ import {
 } from '../../../access/token-revocations.js';
 import type { Scope } from '../../../kernel/scope.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 const trailOf = ({ tenantId, actor, requestId, callerRequestId }: Scope) => ({
   tenantId,

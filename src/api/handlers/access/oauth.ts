@@ -1,5 +1,5 @@
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 import { startFlow } from '../../oauth/authorization.js';
 import { registerClient } from '../../oauth/registration.js';
 

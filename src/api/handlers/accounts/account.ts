@@ -18,7 +18,7 @@ import {
 } from '../../../queries/accounts/account.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const accountHandlers: Handlers<Operations['account']> = {
   list: ({ query }, scope) => listAccounts(scope, pageRequest(query), query.q, query.order),

@@ -1,7 +1,7 @@
 import { createAlert, deleteAlert, updateAlert } from '../../../commands/balances/alert.js';
 import { getAlert, listAlerts } from '../../../queries/balances/alert.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const alertHandlers: Handlers<Operations['alert']> = {
   list: ({ query }, scope) => listAlerts(scope, query),

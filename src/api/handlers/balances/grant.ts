@@ -1,7 +1,7 @@
 import { createGrant, revokeGrant } from '../../../commands/balances/grant.js';
-import { readEntries, readGrants } from '../../../commands/balances/settled-reads.js';
+import { readEntries, readGrants } from '../../../commands/balances/settle-and-read.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const walletGrantHandlers: Handlers<Operations['walletGrant']> = {
   list: ({ params, query }, scope) => readGrants(scope, params.walletId, query),

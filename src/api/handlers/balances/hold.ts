@@ -1,9 +1,9 @@
 import { createHold } from '../../../commands/balances/create-hold.js';
 import { releaseHold } from '../../../commands/balances/hold.js';
-import { readBalance } from '../../../commands/balances/settled-reads.js';
+import { readBalance } from '../../../commands/balances/settle-and-read.js';
 import { commitHold } from '../../../flows/balances/commit-hold.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const holdHandlers: Handlers<Operations['hold']> = {
   create: ({ body }, scope) => createHold(scope, body),

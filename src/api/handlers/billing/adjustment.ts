@@ -5,7 +5,7 @@ import {
 } from '../../../commands/billing/adjustments/adjustment.js';
 import { getAdjustment, listAdjustments } from '../../../queries/billing/adjustments/adjustment.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const adjustmentHandlers: Handlers<Operations['adjustment']> = {
   list: ({ query }, scope) => listAdjustments(scope, query),

@@ -1,7 +1,7 @@
 import { showBillingRun } from '../../../flows/billing/billing-run.js';
 import { listBillingRuns } from '../../../queries/billing/billing-run.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const billingRunHandlers: Handlers<Operations['billingRun']> = {
   list: ({ query }, scope) => listBillingRuns(scope, query),

@@ -5,7 +5,7 @@ import { getInvoice, listCreditNotes, listInvoices } from '../../../queries/bill
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
 import { invoicePdf } from '../../invoice-pdf.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),

@@ -1,7 +1,7 @@
 import { createTaxRate, deleteTaxRate, updateTaxRate } from '../../../commands/billing/tax-rate.js';
 import { listTaxRates } from '../../../queries/billing/tax-rate.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const taxRateHandlers: Handlers<Operations['taxRate']> = {
   list: ({ query }, scope) => listTaxRates(scope, query),

@@ -9,7 +9,7 @@ import {
 } from '../../../queries/catalog/attribute.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const attributeHandlers: Handlers<Operations['attribute']> = {
   list: ({ params, query }, scope) =>

@@ -12,7 +12,7 @@ import {
 } from '../../../queries/catalog/exception-card.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const exceptionCardHandlers: Handlers<Operations['exceptionCard']> = {
   list: ({ params: { contractId, contractServiceId }, query }, scope) =>

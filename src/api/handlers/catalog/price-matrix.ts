@@ -13,7 +13,7 @@ import {
 } from '../../../queries/catalog/price-matrix.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { RateCardWrite } from '../../../schemas/catalog/rate-card.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 interface MatrixChange {
   readonly currencyId: string;

@@ -6,7 +6,7 @@ import {
 import { getPricingLogic, listPricingLogic } from '../../../queries/catalog/pricing-logic.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const pricingLogicHandlers: Handlers<Operations['pricingLogic']> = {
   list: ({ params, query }, scope) => listPricingLogic(scope, params.serviceId, pageRequest(query)),

@@ -14,7 +14,7 @@ import {
 } from '../../../queries/catalog/rate-card.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const rateCardHandlers: Handlers<Operations['rateCard']> = {
   list: ({ params, query }, scope) =>

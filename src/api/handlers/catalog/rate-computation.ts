@@ -5,7 +5,7 @@ import {
 } from '../../../commands/catalog/rate-computation.js';
 import { checkComputations, listComputations } from '../../../queries/catalog/rate-computation.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const rateComputationHandlers: Handlers<Operations['rateComputation']> = {
   list: ({ params }, scope) => listComputations(scope, params.serviceId),

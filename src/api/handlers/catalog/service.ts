@@ -3,7 +3,7 @@ import { createService, deleteService, updateService } from '../../../commands/c
 import { getService, listServices } from '../../../queries/catalog/service.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const serviceHandlers: Handlers<Operations['service']> = {
   list: ({ query }, scope) => listServices(scope, pageRequest(query), query.q),

@@ -5,7 +5,7 @@ import {
 import { deleteContractService } from '../../../commands/contracts/contract-service.js';
 import { listAttachments } from '../../../queries/contracts/contract-attachment.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const contractAttachmentHandlers: Handlers<Operations['contractAttachment']> = {
   attach: ({ body }, scope) => attachService(scope, body),

@@ -9,7 +9,7 @@ import {
 } from '../../../queries/contracts/contract-service-attribute.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const contractServiceAttributeHandlers: Handlers<Operations['contractServiceAttribute']> = {
   list: ({ params: { contractId, contractServiceId }, query }, scope) =>

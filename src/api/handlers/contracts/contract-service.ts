@@ -9,7 +9,7 @@ import {
 import { getLine, listContractServices } from '../../../queries/contracts/contract-service.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const contractServiceHandlers: Handlers<Operations['contractService']> = {
   list: ({ params, query }, scope) =>

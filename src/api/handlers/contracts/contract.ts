@@ -6,7 +6,7 @@ import {
 import { getContract, listContracts } from '../../../queries/contracts/contract.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const contractHandlers: Handlers<Operations['contract']> = {
   list: ({ query: { q, accountId, ...page } }, scope) =>

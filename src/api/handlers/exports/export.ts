@@ -3,7 +3,7 @@ import type { ExportKind } from '../../../schemas/exports/export.js';
 import type { InTurn } from '../../../queries/exports/export-pages.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Platform } from '../../../process/platform.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 /**
  * Each page waits for the tenant's turn, as a heavy request does, and gives way to others behind it: an

@@ -17,7 +17,7 @@ import {
   presentDefinitionWhole,
   presentWorkflow,
 } from '../../presenters/flow-contract.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const executionHandlers: Handlers<Operations['execution']> = {
   listWorkflows: async ({ query: { limit, offset } }, scope) => {

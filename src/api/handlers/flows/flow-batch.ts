@@ -1,8 +1,8 @@
 import { flows, flowList, type FlowWorkflow } from '../../../schemas/flows/index.js';
 import type { Operations } from '../../../schemas/index.js';
 import { runBatch } from '../../../flows/flow-batch.js';
-import type { Handler, Handlers } from '../../mount.js';
-import { presentBatch } from '../../presenters/bulk.js';
+import type { Handler, Handlers } from '../../mount-operations.js';
+import { presentBatch } from '../../presenters/bulk-answer.js';
 
 const runFor =
   (workflow: FlowWorkflow): Handler<Operations['flowBatch'][FlowWorkflow]> =>

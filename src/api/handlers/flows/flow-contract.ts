@@ -1,7 +1,7 @@
 import type { Operations } from '../../../schemas/index.js';
 import { findFlow, knownFlows } from '../../../flows/known-workflows.js';
 import { presentFlowContract } from '../../presenters/flow-contract.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const flowContractHandlers: Handlers<Operations['flowContract']> = {
   list: (_input, _scope, { config }) =>

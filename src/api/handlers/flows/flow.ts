@@ -1,7 +1,7 @@
 import { flowList, type FlowWorkflow } from '../../../schemas/flows/index.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handler, Handlers } from '../../mount.js';
-import { runSlug } from '../../../flows/slug-flow.js';
+import type { Handler, Handlers } from '../../mount-operations.js';
+import { runSlug } from '../../../flows/run-by-slug.js';
 
 /** Every slug is run alike: what it does is in its workflow. */
 const runWorkflow =

@@ -1,7 +1,7 @@
 import { getPayment, listPayments } from '../../../queries/payments/payment.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 import { deletePayment, editPayment, savePayment } from '../../../flows/payments/payment-flow.js';
 
 export const paymentHandlers: Handlers<Operations['payment']> = {

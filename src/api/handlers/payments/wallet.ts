@@ -7,7 +7,7 @@ import {
 import { listWallets } from '../../../queries/payments/wallet.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const walletHandlers: Handlers<Operations['wallet']> = {
   list: ({ query: { q, accountId, ...page } }, scope) =>

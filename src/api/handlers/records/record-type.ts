@@ -5,7 +5,7 @@ import {
 } from '../../../commands/records/record-type.js';
 import { getRecordType, listRecordTypes } from '../../../queries/records/record-type.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const recordTypeHandlers: Handlers<Operations['recordType']> = {
   list: ({ query }, scope) => listRecordTypes(scope, query),

@@ -1,13 +1,9 @@
-import {
-  createRecord,
-  createRecords,
-  deleteRecord,
-  updateRecord,
-} from '../../../commands/records/record.js';
+import { createRecord, deleteRecord, updateRecord } from '../../../commands/records/record.js';
+import { createRecords } from '../../../commands/records/record-bulk.js';
 import { getRecord, listRecords } from '../../../queries/records/record.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
-import { presentBulk } from '../../presenters/bulk.js';
+import type { Handlers } from '../../mount-operations.js';
+import { presentBulk } from '../../presenters/bulk-answer.js';
 
 export const recordHandlers: Handlers<Operations['record']> = {
   list: ({ params, query }, scope) => listRecords(scope, params.mobjectId, query),

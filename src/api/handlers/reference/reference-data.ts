@@ -6,7 +6,7 @@ import {
 } from '../../../queries/reference/reference-data.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 /** The registry of this process answers: no handler here waits for the database. */
 export const referenceDataHandlers: Handlers<Operations['referenceData']> = {

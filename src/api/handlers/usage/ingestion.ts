@@ -1,7 +1,7 @@
 import { Problem } from '../../../kernel/problem.js';
-import { publishUsage, publishUsageBatch } from '../../../platform/usage-gateway.js';
+import { publishUsage, publishUsageBatch } from '../../../platform/publish-usage.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 import { presentProblem } from '../../presenters/problem.js';
 
 export const ingestionHandlers: Handlers<Operations['ingestion']> = {

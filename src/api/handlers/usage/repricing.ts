@@ -6,7 +6,7 @@ import {
   listRepricings,
 } from '../../../queries/usage/repricing/repricing.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const repricingHandlers: Handlers<Operations['repricing']> = {
   list: ({ query }, scope) => listRepricings(scope, query),

@@ -2,7 +2,7 @@ import { amendUsageEvent, cancelUsageEvent } from '../../../flows/usage/usage-co
 import { listCorrectedCharges } from '../../../queries/usage/corrections/corrected-charge.js';
 import { getCorrection, listCorrections } from '../../../queries/usage/corrections/correction.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const usageCorrectionHandlers: Handlers<Operations['usageCorrection']> = {
   cancel: ({ params, body, idempotencyKey }, scope, platform) =>

@@ -9,7 +9,7 @@ import { readUsageEventFilter } from '../../../queries/usage/finding/usage-event
 import { previewCredits } from '../../../commands/balances/preview-credits.js';
 import { simulateUsage } from '../../../queries/usage/usage-simulation.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
   list: ({ query: { limit, offset, status, ...filter } }, scope, platform) =>

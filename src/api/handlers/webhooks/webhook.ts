@@ -17,7 +17,7 @@ import {
   listWebhooks,
 } from '../../../queries/webhooks/webhook.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 const portsOf = ({ secrets, webhooks }: Platform): WebhookPorts => ({
   seal: (secret) => secrets.seal(secret),

@@ -1,7 +1,7 @@
 import { decideApproval } from '../../../flows/workflows/decide-approval.js';
 import { getApproval, listApprovals } from '../../../queries/workflows/approval.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const approvalHandlers: Handlers<Operations['approval']> = {
   list: ({ query }, scope) => listApprovals(scope, query),

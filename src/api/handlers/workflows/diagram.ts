@@ -1,6 +1,6 @@
 import { findDefinition, missingWorkflow } from '../../../queries/workflows/definition.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 import { drawWorkflow } from '../../presenters/diagram/workflow-diagram.js';
 
 export const workflowDiagramHandlers: Handlers<Operations['workflowDiagram']> = {

@@ -11,7 +11,7 @@ import { listTasks } from '../../../queries/workflows/timeline.js';
 import { listSecrets } from '../../../queries/workflows/definition.js';
 import { definitionSchema } from '../../../schemas/workflows/definition.js';
 import type { Operations } from '../../../schemas/index.js';
-import type { Handlers } from '../../mount.js';
+import type { Handlers } from '../../mount-operations.js';
 
 export const definitionHandlers: Handlers<Operations['definition']> = {
   schema: () => ({ ...definitionSchema }),

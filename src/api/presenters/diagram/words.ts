@@ -1,4 +1,4 @@
-import { isObject } from '../../../kernel/expression/shape.js';
+import { isObject } from '../../../kernel/expression/json-schema-check.js';
 import {
   expressionIn,
   kindOf,

@@ -11,7 +11,7 @@ import {
 } from '../../../queries/billing/adjustments/adjustment.js';
 import type { AdjustmentCreate, AdjustmentUpdate } from '../../../schemas/billing/adjustment.js';
 import { scopeOf, type AdjustmentColumns } from './adjustment-scope.js';
-import { requireNoContradiction } from './contradictions.js';
+import { requireNoContradiction } from './contradicting-adjustments.js';
 
 const scopes = ['accountId', 'contractId', 'contractServiceId'] as const;
 

@@ -11,7 +11,7 @@ import type { UsageGroup } from '../../../models/billing/usage-items.js';
 import type { ChargeNames } from '../../../queries/billing/charge-names.js';
 import type { PeriodAdjustment } from '../../../queries/billing/adjustments/period-adjustment.js';
 import { adjustPeriod } from '../../../rating/index.js';
-import { byOrder, countsFor, madeBefore, scopeOf } from './made-of-period.js';
+import { byOrder, countsFor, madeBefore, scopeOf } from './order-of-periods.js';
 import { TooManyCharges } from '../charge-limit.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 

@@ -12,7 +12,7 @@ import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-
 import type { RatedAgain } from '../../../queries/usage/corrections/rerating/rerate-request.js';
 import { storedOf } from '../../../queries/usage/corrections/same-charges.js';
 import type { RatingPlan } from '../../../rating/index.js';
-import { countedCharge, type CountedCharge } from '../../balances/alert-figures.js';
+import { countedCharge, type CountedCharge } from '../../balances/trigger-alerts.js';
 import { chargeRow } from '../charge-row.js';
 import { UsageTotals } from '../usage-totals.js';
 

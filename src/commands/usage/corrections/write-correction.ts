@@ -12,14 +12,14 @@ import { noChange, UsageConsumer, type TallyChange } from '../../../models/usage
 import { UsageCounter } from '../../../models/usage/usage-counter.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import type { MeteredCounter } from '../../../models/usage/corrections/metered-counter.js';
-import type { CountedChange } from '../../../queries/usage/recorded-moves.js';
+import type { CountedChange } from '../../../queries/usage/counter-moves.js';
 import type {
   ChangeSink,
   MovedCounters,
   RatedAgain,
 } from '../../../queries/usage/corrections/rerating/rerate-request.js';
 import type { RatingPlan } from '../../../rating/index.js';
-import { countCharges } from '../../balances/alert-figures.js';
+import { countCharges } from '../../balances/trigger-alerts.js';
 import { Additions, CorrectionFigures } from './correction-additions.js';
 import { recordCorrectedEvents } from './correction-webhook-event.js';
 import { settleAll, settleWritten } from './settle-correction.js';

@@ -29,7 +29,7 @@ import {
   madeBefore,
   scopeOf,
   type Made,
-} from '../../billing/adjustments/made-of-period.js';
+} from '../../billing/adjustments/order-of-periods.js';
 
 /** Accounts of one transaction. */
 const accountsMax = 100;

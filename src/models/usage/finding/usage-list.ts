@@ -94,7 +94,7 @@ export async function listUnlistedTenants(platform: Knex): Promise<string[]> {
   return rows.map(({ tenantId }) => tenantId);
 }
 
-/** Events that one transaction lists from the facts: the portion of `fact-move.ts`. */
+/** Events that one transaction lists from the facts: the portion of `facts-of-earlier-versions.ts`. */
 export const listedPortion = 20_000;
 
 /**

@@ -62,3 +62,14 @@ export async function compareRows(
   }
   return differences;
 }
+
+/** The rows of source and target differ: the move does not go on. */
+export class RowsDifferError extends Error {
+  constructor(differences: readonly RowDifference[]) {
+    const shown = differences.map(
+      ({ table, source, target }) => `${table} has ${source} here and ${target} there`,
+    );
+    super(`The copy is not what it is made from: ${shown.join('; ')}.`);
+    this.name = 'RowsDifferError';
+  }
+}

@@ -7,7 +7,7 @@ import {
 } from '../../../../models/usage/corrections/metered-counter.js';
 import { isBehind, type LogMark } from '../log-mark.js';
 import { findMembers, type MeterOwner, type PlacedEvent } from '../meter-members.js';
-import { Pass } from './rerate.js';
+import { Pass } from './rerating-pass.js';
 import type { ChangeSink, MovedCounters, Rerated, RerateRequest } from './rerate-request.js';
 
 /** Events that are read at once. */

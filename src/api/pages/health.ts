@@ -1,0 +1,73 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Platform } from '../../process/platform.js';
+
+/** Whether a part answers, within two seconds. */
+async function answers(ping: () => Promise<unknown>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(resolve, 2_000, false).unref());
+  return Promise.race([
+    ping().then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+}
+
+/** Which parts of an instance answer. */
+export async function askParts({ database, temporal, broker }: Platform) {
+  const [isDatabaseUp, isTemporalUp, isBrokerUp] = await Promise.all([
+    answers(() => database.ping()),
+    answers(() => temporal.ping()),
+    answers(() => broker.ping()),
+  ]);
+  return { database: isDatabaseUp, temporal: isTemporalUp, broker: isBrokerUp };
+}
+
+/** Which cells beside the home database answer; their tenants alone miss one that does not. */
+export async function askCells({ database: { home, cells } }: Platform) {
+  const others = cells.filter((cell) => cell !== home);
+  const answer = await Promise.all(others.map((cell) => answers(() => cell.ping())));
+  return new Map(others.map(({ name }, index) => [name, answer[index] ?? false]));
+}
+
+/** The parts and the cells of an instance. */
+async function askAll(platform: Platform) {
+  const [parts, cells] = await Promise.all([askParts(platform), askCells(platform)]);
+  return { ...parts, cells };
+}
+
+/** For how long an answer about the parts is good: who asks more often learns nothing more. */
+const readyMs = 1_000;
+
+/** What is known of the parts, asked for at most once a second however many want to know. */
+function rememberParts(platform: Platform): () => ReturnType<typeof askAll> {
+  let known: ReturnType<typeof askAll> | undefined;
+  let askedAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (known === undefined || now - askedAt > readyMs) {
+      askedAt = now;
+      known = askAll(platform);
+    }
+    return known;
+  };
+}
+
+/** Whether the process lives, and whether it can do its work. */
+export function mountHealth(router: Router, platform: Platform): void {
+  router.get('/healthz', (ctx: Context) => {
+    ctx.body = { status: 'alive' };
+  });
+  const ask = rememberParts(platform);
+  router.get('/readyz', async (ctx: Context) => {
+    const { database, temporal, broker, cells } = await ask();
+    const { areWorkersRunning, isEnding } = platform.health;
+    const worker = areWorkersRunning ?? true;
+    const isReady = database && temporal && broker && worker && !isEnding;
+    ctx.status = isReady ? 200 : 503;
+    const status = isReady ? 'ready' : 'not ready';
+    const others = cells.size === 0 ? undefined : Object.fromEntries(cells);
+    ctx.body = { status, database, temporal, worker, broker, cells: others };
+  });
+}

@@ -1,8 +1,0 @@
-import type { FlowRun } from '../messages/flow-run.js';
-import type { CreditInvoiceInput } from '../schemas/billing/credit-note.js';
-import { lastStep } from './runtime/flow.js';
-import { shortSteps } from './runtime/proxies.js';
-
-/** Makes a credit note against an invoice (docs/decisions/0374): all of it is one step. */
-export const creditInvoice = (run: FlowRun<CreditInvoiceInput>) =>
-  lastStep(shortSteps.creditInvoice, run, run.input);
