@@ -3,10 +3,15 @@ import fc from 'fast-check';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { findTemporal } from '../../../src/embedded/temporal-program.js';
 import { checkCoverage, noteAnswers } from './coverage.js';
-import { shareTestServers, stopTestServers } from '../servers/servers.js';
+import { dropTestDatabases, shareTestServers, stopTestServers } from '../servers/servers.js';
+import { startWorkflowThreadsPlain } from './workflow-threads.js';
 
 // Mocha prints no causes: without its error a counterexample says nothing about a fault that comes once.
 fc.configureGlobal({ includeErrorInReport: true });
+startWorkflowThreadsPlain();
+
+/** Before the tests of a file: those of the one before it in this process are over. */
+export const mochaHooks = { beforeAll: dropTestDatabases };
 
 /** The test files of which a test has ended. */
 const filesRun = new Set<string>();

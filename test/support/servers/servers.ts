@@ -34,15 +34,22 @@ const databaseUrl = (url: string, database: string): string => {
   return changed.href;
 };
 
-async function execute(url: string, sql: string): Promise<void> {
+async function execute(url: string, ...statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    for (const sql of statements) await client.query(sql);
   } finally {
     await client.end();
   }
 }
+
+/** No test is about a loss of power here: the server need not wait for the disk, as the product's own does. */
+const withoutDisk = [
+  'alter system set fsync = off',
+  'alter system set full_page_writes = off',
+  'select pg_reload_conf()',
+];
 
 /**
  * What the servers of this run are: embedded ones, or those that `npm run test:production` has started.
@@ -72,8 +79,12 @@ async function startServers(): Promise<TestServers> {
     throw error;
   });
   stopOwn = () => servers.stop().finally(removeData);
-  await execute(servers.databaseUrl, `drop database if exists ${template}`);
-  await execute(servers.databaseUrl, `create database ${template}`);
+  await execute(
+    servers.databaseUrl,
+    ...(config.databaseUrl === undefined ? withoutDisk : []),
+    `drop database if exists ${template}`,
+    `create database ${template}`,
+  );
   await migrateDatabase(databaseUrl(servers.databaseUrl, template));
   const pooler =
     process.env['TEST_POOLER'] === undefined
@@ -103,20 +114,30 @@ export async function shareTestServers(): Promise<void> {
   process.env[shared] = JSON.stringify(await testServers());
 }
 
-/** A migrated, empty database of its own: copied from the template in milliseconds. */
-export async function createTestDatabase(): Promise<string> {
+/** Databases that tests of this process have made. */
+const made = new Set<string>();
+
+async function createDatabase(from = ''): Promise<string> {
   const servers = await testServers();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(servers.databaseUrl, `create database ${name} template ${template}`);
+  await execute(servers.databaseUrl, `create database ${name} ${from}`);
+  made.add(name);
   return databaseUrl(servers.databaseUrl, name);
 }
 
+/** A migrated, empty database of its own: copied from the template in milliseconds. */
+export const createTestDatabase = (): Promise<string> => createDatabase(`template ${template}`);
+
 /** A database of its own in which nothing is yet. */
-export async function createEmptyDatabase(): Promise<string> {
-  const servers = await testServers();
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(servers.databaseUrl, `create database ${name}`);
-  return databaseUrl(servers.databaseUrl, name);
+export const createEmptyDatabase = (): Promise<string> => createDatabase();
+
+/** Removes the databases of tests that are over: the server would go on looking after hundreds of them. */
+export async function dropTestDatabases(): Promise<void> {
+  if (made.size === 0) return;
+  const names = [...made];
+  made.clear();
+  const { databaseUrl: url } = await testServers();
+  await execute(url, ...names.map((name) => `drop database if exists ${name} with (force)`));
 }
 
 /** Stops what this process has started. */
