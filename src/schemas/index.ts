@@ -44,6 +44,7 @@ import * as referenceData from './reference/reference-data.js';
 import * as retention from './ageing/retention.js';
 import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
+import * as status from './access/status.js';
 import * as taxRate from './billing/tax-rate.js';
 import * as timeline from './accounts/timeline.js';
 import * as repricing from './usage/repricing.js';
@@ -115,6 +116,7 @@ export const operations = {
   webhook: webhook.webhookOperations,
   audit: audit.auditOperations,
   clock: clock.clockOperations,
+  status: status.statusOperations,
   retention: retention.retentionOperations,
   export: exported.exportOperations,
   change: change.changeOperations,
@@ -174,6 +176,7 @@ export const modules: readonly object[] = [
   webhook,
   audit,
   clock,
+  status,
   retention,
   change,
   exported,

@@ -36,6 +36,7 @@ import { recordTypeHandlers } from './records/record-type.js';
 import { referenceDataHandlers } from './reference/reference-data.js';
 import { serviceHandlers } from './catalog/service.js';
 import { serviceLayoutHandlers } from './catalog/service-layout.js';
+import { statusHandlers } from './access/status.js';
 import { taxRateHandlers } from './billing/tax-rate.js';
 import { timelineHandlers } from './accounts/timeline.js';
 import { repricingHandlers } from './usage/repricing.js';
@@ -103,6 +104,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   webhook: webhookHandlers,
   audit: auditHandlers,
   clock: clockHandlers,
+  status: statusHandlers,
   retention: retentionHandlers,
   export: exportHandlers,
   change: changeHandlers,

@@ -40,18 +40,20 @@ async function askAll(platform: Platform) {
 /** For how long an answer about the parts is good: who asks more often learns nothing more. */
 const readyMs = 1_000;
 
+interface Asked {
+  readonly at: number;
+  readonly parts: ReturnType<typeof askAll>;
+}
+const asked = new WeakMap<Platform, Asked>();
+
 /** What is known of the parts, asked for at most once a second however many want to know. */
-function rememberParts(platform: Platform): () => ReturnType<typeof askAll> {
-  let known: ReturnType<typeof askAll> | undefined;
-  let askedAt = -Infinity;
-  return () => {
-    const now = performance.now();
-    if (known === undefined || now - askedAt > readyMs) {
-      askedAt = now;
-      known = askAll(platform);
-    }
-    return known;
-  };
+export function knownParts(platform: Platform): ReturnType<typeof askAll> {
+  const now = performance.now();
+  const known = asked.get(platform);
+  if (known !== undefined && now - known.at <= readyMs) return known.parts;
+  const parts = askAll(platform);
+  asked.set(platform, { at: now, parts });
+  return parts;
 }
 
 /** Whether the process lives, and whether it can do its work. */
@@ -59,9 +61,8 @@ export function mountHealth(router: Router, platform: Platform): void {
   router.get('/healthz', (ctx: Context) => {
     ctx.body = { status: 'alive' };
   });
-  const ask = rememberParts(platform);
   router.get('/readyz', async (ctx: Context) => {
-    const { database, temporal, broker, cells } = await ask();
+    const { database, temporal, broker, cells } = await knownParts(platform);
     const { areWorkersRunning, isEnding } = platform.health;
     const worker = areWorkersRunning ?? true;
     const isReady = database && temporal && broker && worker && !isEnding;

@@ -6,13 +6,40 @@ import type * as schema from '../../schemas/usage/usage-event.js';
 
 type UsageSummaryDto = Static<typeof schema.UsageSummary>;
 
-/** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */
-export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
-  const { tenantId, db } = scope;
+/** The consumers of a tenant's partitions, and where its partitions end. */
+async function readPartitions({ tenantId, db }: Scope, log: UsageLogReader) {
   // Reads the consumer offsets first, then the ends of the log: events consumed by then are in the
   // log.
   const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
-  const ends = await log.ends(tenantId);
+  return { consumers, ends: await log.ends(tenantId) };
+}
+
+/** How many events wait to be rated, and when the oldest of them was accepted. */
+export async function findPendingUsage(
+  scope: Scope,
+  log: UsageLogReader,
+): Promise<{ pending: number; since: Date | null }> {
+  const { consumers, ends } = await readPartitions(scope, log);
+  const waiting = ends
+    .map(({ partition, offset: end }) => {
+      const consumer = consumers.find((each) => each.partition === partition);
+      const next = Number(consumer?.nextOffset ?? 0);
+      return { partition, next, count: end - next };
+    })
+    .filter(({ count }) => count > 0);
+  const oldest = await Promise.all(
+    waiting.map(({ partition, next }) => log.readOne(scope.tenantId, partition, next)),
+  );
+  const times = oldest.flatMap((record) => (record ? [record.receivedAt.getTime()] : []));
+  return {
+    pending: waiting.reduce((sum, { count }) => sum + count, 0),
+    since: times.length === 0 ? null : new Date(Math.min(...times)),
+  };
+}
+
+/** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */
+export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
+  const { consumers, ends } = await readPartitions(scope, log);
   const copied = consumers.find(({ partition }) => partition === copiedPartition);
   if (copied) ends.push({ partition: copiedPartition, offset: Number(copied.nextOffset) });
   const partitions = ends

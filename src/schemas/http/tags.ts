@@ -63,6 +63,8 @@ const introductions: Readonly<Record<string, string>> = {
   Clock:
     'The time of the tenant: the real one, or of a sandbox one that is moved, so that a year of billing ' +
     'is tried in seconds.',
+  Status:
+    'How far work is: what waits and since when, what was rated by minute, what failed, and which parts answer.',
   Retention: 'How long data are kept, and what was removed.',
   'Reference data': 'Names that other operations take: countries, currencies, picklists.',
   OAuth: 'How applications, such as assistants, are let in by their users.',
