@@ -237,6 +237,12 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
+const operationsRoute = createRoute({
+  ...at,
+  path: '/operations',
+  component: lazyRouteComponent(() => import('./operations/operations-page.tsx'), 'OperationsPage'),
+});
+
 const sessionsRoute = createRoute({
   ...at,
   path: '/sessions',
@@ -272,6 +278,7 @@ const routes = root.addChildren([
   serviceRoute,
   trialRoute,
   auditRoute,
+  operationsRoute,
   sessionsRoute,
 ]);
 

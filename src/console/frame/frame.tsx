@@ -14,6 +14,7 @@ const places = [
   ['/approvals', 'Approvals'],
   ['/webhooks', 'Webhooks'],
   ['/audit', 'Audit'],
+  ['/operations', 'Operations'],
 ] as const;
 
 const themes: readonly (readonly [Theme, string])[] = [

@@ -27,16 +27,17 @@ const rereadMs = { heard: 30_000, unheard: 5_000 };
 let isHearing = false;
 
 /**
- * Options of a query that is read again when usage was rated, or when this execution, or any, has
- * changed; see `followChanges`.
+ * Options of a query that is read again when usage was rated, when this execution, or any, has changed, or
+ * when anything of it all has; see `followChanges`.
  */
-export const live = (of: 'usage' | 'executions', executionId?: string) => ({
+export const live = (of: 'usage' | 'executions' | 'all', executionId?: string) => ({
   meta: { live: of, executionId },
   refetchInterval: () => (isHearing ? rereadMs.heard : rereadMs.unheard),
 });
 
 /** Whether a query shows something that has changed. */
 function isChanged({ meta }: Query, changed: Changed): boolean {
+  if (meta?.['live'] === 'all') return true;
   if (meta?.['live'] === 'usage') return changed.usage;
   if (meta?.['live'] !== 'executions') return false;
   const { executionId } = meta as { readonly executionId?: string };
