@@ -44,6 +44,8 @@ export interface UsageLogReader {
   ends(tenantId: string): Promise<PartitionOffset[]>;
   /** One record, if the log has it. */
   readOne(tenantId: string, partition: number, offset: number): Promise<UsageRecord | undefined>;
+  /** When the first of the records at these places was received; null where the log has none of them. */
+  oldestReceipt(tenantId: string, places: readonly PartitionOffset[]): Promise<Date | null>;
   /**
    * The records from the given offset of each partition on, newest first: a page that ends early where
    * it would hold more than `newestBytesMax`. `containing` leaves only messages that hold this text.

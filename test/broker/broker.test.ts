@@ -173,6 +173,36 @@ for (const kind of brokerKinds) {
       expect(await broker.ends(newTenant())).to.deep.equal([]);
     });
 
+    it('says when the first of several records was received', async () => {
+      const tenantId = newTenant();
+      const places = [];
+      const receipts = [];
+      for (const partitionKey of ['a', 'b', 'h']) {
+        const { partition, offset } = await broker.publish(
+          message(tenantId, partitionKey, { partitionKey }),
+        );
+        places.push({ partition, offset });
+        receipts.push((await broker.readOne(tenantId, partition, offset))?.receivedAt);
+        await wait(2);
+      }
+      const [first, second] = receipts;
+      // Several of a row, the last of which is asked for.
+      const many = range(0, 3).map((index) =>
+        message(tenantId, `d-${index}`, { partitionKey: 'd' }),
+      );
+      const last = (await broker.publishAll(many)).at(-1);
+      expect(new Set(places.map(({ partition }) => partition)).size).to.equal(3);
+      const { partition = 0, offset = 0 } = last ?? {};
+      const late = await broker.oldestReceipt(tenantId, [{ partition, offset }]);
+      expect(late?.getTime()).to.be.within(second?.getTime() ?? NaN, Date.now() + 1);
+      expect(
+        await broker.oldestReceipt(tenantId, [...places, { partition, offset }]),
+      ).to.deep.equal(first);
+      expect(await broker.oldestReceipt(tenantId, places.slice(1))).to.deep.equal(second);
+      expect(await broker.oldestReceipt(tenantId, [])).to.equal(null);
+      expect(await broker.oldestReceipt(newTenant(), [])).to.equal(null);
+    });
+
     it('lists the newest first, page by page, and finds a text', async () => {
       const tenantId = newTenant();
       for (const index of range(0, 12)) {

@@ -118,6 +118,7 @@ export async function openKafkaBroker(
     firstKept: (...place) => usageLog.firstKept(...place),
     ends: (tenantId) => usageLog.ends(tenantId),
     readOne: (...place) => usageLog.readOne(...place),
+    oldestReceipt: (...places) => usageLog.oldestReceipt(...places),
     readNewest: usageLog.readNewest,
     async openIntake(onPublished) {
       const group = new KafkaGroup(settings, topics, { log, onChange: onPublished });

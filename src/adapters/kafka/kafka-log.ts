@@ -43,12 +43,13 @@ export class KafkaLog implements UsageLogReader {
     partition: number,
     offset: number,
     end: number,
+    bytesMax = readBytesMax,
   ): Promise<UsageSlice> {
     const topic = kafkaTopic(this.#prefix, tenantId);
     const records: UsageRecord[] = [];
     let next = offset;
-    for (let bytes = 0; next < end && bytes < readBytesMax;) {
-      const fetched = await this.#fetch(topic, partition, next, readBytesMax - bytes);
+    for (let bytes = 0; next < end && bytes < bytesMax;) {
+      const fetched = await this.#fetch(topic, partition, next, bytesMax - bytes);
       const slice = sliceOf(fetched, next, end);
       for (const record of slice.records) {
         records.push(record);
@@ -62,12 +63,34 @@ export class KafkaLog implements UsageLogReader {
 
   /** Only retention removes records, the oldest first; any other loss changes the end of a log. */
   async firstKept(tenantId: string, partition: number, offset: number): Promise<number> {
+    const [kept] = await this.#firstKept(tenantId, [{ partition, offset }]);
+    return kept?.offset ?? offset;
+  }
+
+  async #firstKept(
+    tenantId: string,
+    places: readonly PartitionOffset[],
+  ): Promise<PartitionOffset[]> {
     const topic = kafkaTopic(this.#prefix, tenantId);
-    const partitions = { [topic]: [partition] };
+    const partitions = { [topic]: places.map(({ partition }) => partition) };
     const first = await this.#reader.use((reader) =>
       reader.listOffsets({ topics: [topic], partitions, timestamp: earliest }),
     );
-    return Math.max(offset, Number(first.get(topic)?.[partition] ?? offset));
+    return places.map(({ partition, offset }) => ({
+      partition,
+      offset: Math.max(offset, Number(first.get(topic)?.[partition] ?? offset)),
+    }));
+  }
+
+  /** Of each place one batch is read, or of what is kept after it. */
+  async oldestReceipt(tenantId: string, places: readonly PartitionOffset[]): Promise<Date | null> {
+    if (places.length === 0) return null;
+    const kept = await this.#firstKept(tenantId, places);
+    const slices = await Promise.all(
+      kept.map(({ partition, offset }) => this.read(tenantId, partition, offset, offset + 1, 1)),
+    );
+    const times = slices.flatMap(({ records }) => records.map(({ receivedAt }) => +receivedAt));
+    return times.length === 0 ? null : new Date(Math.min(...times));
   }
 
   async ends(tenantId: string): Promise<PartitionOffset[]> {
@@ -94,7 +117,7 @@ export class KafkaLog implements UsageLogReader {
     const ends = await this.ends(tenantId);
     const end = ends.find((each) => each.partition === partition)?.offset ?? 0;
     if (offset >= end) return undefined;
-    const { records } = await this.read(tenantId, partition, offset, offset + 1);
+    const { records } = await this.read(tenantId, partition, offset, offset + 1, 1);
     return records[0];
   }
 

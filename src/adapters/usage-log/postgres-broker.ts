@@ -109,6 +109,32 @@ async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
   }));
 }
 
+/** Times of the rows that hold these places: none begins `groupCountMax` or more before what it holds. */
+const receiptSql = `
+  select min(found.received_at) as "receivedAt"
+  from unnest(:partitions::int[], :offsets::bigint[]) as given (at_partition, at_offset)
+  cross join lateral (
+    select received_at from broker_record
+    where tenant_id = :tenantId and partition = at_partition and "offset" = at_offset
+    union all
+    select received_at from usage_message
+    where tenant_id = :tenantId and partition = at_partition and first_offset <= at_offset
+      and first_offset > at_offset - ${groupCountMax} and end_offset > at_offset
+  ) as found`;
+
+async function findOldestReceipt(
+  db: Knex,
+  tenantId: string,
+  places: readonly PartitionOffset[],
+): Promise<Date | null> {
+  const { rows } = await db.raw<{ rows: { receivedAt: Date | null }[] }>(receiptSql, {
+    tenantId,
+    partitions: arrayLiteral(places.map(({ partition }) => partition)),
+    offsets: arrayLiteral(places.map(({ offset }) => offset)),
+  });
+  return rows[0]?.receivedAt ?? null;
+}
+
 /** A row of the log that a page may show, and how many messages stand before it, newest first. */
 interface NewestGroup {
   readonly partition: number;
@@ -228,6 +254,8 @@ function logReader(databaseOf: DatabaseOf): UsageLogReader {
       const range = { tenantId, partition, offset, end: offset + 1 };
       return (await readRange(await databaseOf(tenantId), range)).records[0];
     },
+    oldestReceipt: async (tenantId, places) =>
+      findOldestReceipt(await databaseOf(tenantId), tenantId, places),
     readNewest: async (tenantId, ...asked) =>
       readNewest(await databaseOf(tenantId), tenantId, ...asked),
   };

@@ -28,6 +28,7 @@ export function traceBroker(broker: UsageBroker, tracing: Tracing): UsageBroker 
     read: (...range) => broker.read(...range),
     ends: (tenantId) => broker.ends(tenantId),
     readOne: (...place) => broker.readOne(...place),
+    oldestReceipt: (...places) => broker.oldestReceipt(...places),
     readNewest: (...page) => broker.readNewest(...page),
     firstKept: (...place) => broker.firstKept(...place),
     openIntake: (onPublished) => broker.openIntake(onPublished),

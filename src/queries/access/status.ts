@@ -26,12 +26,11 @@ interface MinuteRow {
 }
 
 /** What was rated by minute. Where there is too much of it the oldest is left out, whole minutes. */
-async function findRatedMinutes({
-  db,
-  tenantId,
-  realNow,
-}: Scope): Promise<Pick<StatusDto['usage'], 'minutes' | 'minutesSince'>> {
-  const running = Math.floor(realNow().getTime() / minuteMs) * minuteMs;
+async function findRatedMinutes(
+  { db, tenantId }: Scope,
+  at: Date,
+): Promise<Pick<StatusDto['usage'], 'minutes' | 'minutesSince'>> {
+  const running = Math.floor(at.getTime() / minuteMs) * minuteMs;
   const rows = await sqlRows<MinuteRow>(
     db.read,
     `select date_trunc('minute', started_at) as minute, count(*)::int as ratings,
@@ -40,12 +39,18 @@ async function findRatedMinutes({
        sum((output ->> 'duplicate')::bigint) as duplicate
      from (
        select started_at, output from execution
-       where tenant_id = :tenantId and workflow = 'rateUsage' and started_at >= :from
+       where tenant_id = :tenantId and workflow = 'rateUsage'
+         and started_at >= :from and started_at < :until
        order by started_at desc, id desc
        limit :max
      ) as rating
      group by 1 order by 1`,
-    { tenantId, from: new Date(running - (schema.ratedMinutes - 1) * minuteMs), max: ratingsMax },
+    {
+      tenantId,
+      from: new Date(running - (schema.ratedMinutes - 1) * minuteMs),
+      until: new Date(running + minuteMs),
+      max: ratingsMax,
+    },
   );
   const isCut = rows.reduce((sum, { ratings }) => sum + ratings, 0) >= ratingsMax;
   const [cut] = isCut ? rows.splice(0, 1) : [];
@@ -60,13 +65,20 @@ async function findRatedMinutes({
   };
 }
 
-/** How many events wait to be rated, and since when. */
+/** The log of usage, and who is told of why it does not answer; null: it is known not to. */
+export type AskedLog = { readonly log: UsageLogReader; onFault(error: unknown): void } | null;
+
+/** How many events wait to be rated, and since when; null where the log does not answer. */
 async function findPending(
   scope: Scope,
-  log: UsageLogReader,
+  asked: AskedLog,
 ): Promise<Pick<StatusDto['usage'], 'pending' | 'pendingSince'>> {
-  const { pending, since } = await findPendingUsage(scope, log);
-  return { pending, pendingSince: instant(since) };
+  const found = await (asked &&
+    findPendingUsage(scope, asked.log).catch((error: unknown) => {
+      asked.onFault(error);
+      return null;
+    }));
+  return { pending: found?.pending ?? null, pendingSince: instant(found?.since ?? null) };
 }
 
 /** Since when the first of what waits to be added to totals and lists waits: ids rise with time. */
@@ -207,20 +219,17 @@ async function findExecutions(
 
 /**
  * What waits, runs and failed of a tenant (spec/beyond.md R437, R438): each from an index and bounded, one
- * after the other, so that it takes one connection. `log` is null where the broker does not answer.
+ * after the other, so that it takes one connection.
  */
-export async function getStatus(
-  scope: Scope,
-  log: UsageLogReader | null,
-): Promise<Omit<StatusDto, 'parts'>> {
+export async function getStatus(scope: Scope, log: AskedLog): Promise<Omit<StatusDto, 'parts'>> {
   const at = scope.realNow();
   const failedFrom = new Date(at.getTime() - schema.failedHours * hourMs);
   return {
     at: at.toISOString(),
     usage: {
-      ...(log === null ? { pending: null, pendingSince: null } : await findPending(scope, log)),
+      ...(await findPending(scope, log)),
       totalsPendingSince: await findTotalsPendingSince(scope),
-      ...(await findRatedMinutes(scope)),
+      ...(await findRatedMinutes(scope, at)),
     },
     audit: await findLastAudit(scope),
     webhooks: await findWebhooks(scope, failedFrom),

@@ -23,17 +23,13 @@ export async function findPendingUsage(
   const waiting = ends
     .map(({ partition, offset: end }) => {
       const consumer = consumers.find((each) => each.partition === partition);
-      const next = Number(consumer?.nextOffset ?? 0);
-      return { partition, next, count: end - next };
+      const offset = Number(consumer?.nextOffset ?? 0);
+      return { partition, offset, count: end - offset };
     })
     .filter(({ count }) => count > 0);
-  const oldest = await Promise.all(
-    waiting.map(({ partition, next }) => log.readOne(scope.tenantId, partition, next)),
-  );
-  const times = oldest.flatMap((record) => (record ? [record.receivedAt.getTime()] : []));
   return {
     pending: waiting.reduce((sum, { count }) => sum + count, 0),
-    since: times.length === 0 ? null : new Date(Math.min(...times)),
+    since: await log.oldestReceipt(scope.tenantId, waiting),
   };
 }
 

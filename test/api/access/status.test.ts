@@ -76,6 +76,26 @@ describe('the status of a tenant, without workers', () => {
   });
 
   // spec/beyond.md R437
+  it('says all else where the log has gone since it was asked', async () => {
+    await send(tenant, usage('a', 'x'));
+    // What is known of the parts is good for a second, also from before.
+    const isThere = async () => (await read(tenant)).parts.broker;
+    await until(isThere, 20_000, 'the news that the broker is there');
+    const { broker } = instance.platform;
+    const ends = broker.ends.bind(broker);
+    broker.ends = () => Promise.reject(new Error('It went.'));
+    try {
+      const { parts, usage: waiting, executions } = await read(tenant);
+      expect(parts).to.include({ database: true, broker: false, temporal: true });
+      expect(waiting).to.include({ pending: null, pendingSince: null });
+      expect(executions).to.deep.equal(nothing.executions);
+    } finally {
+      broker.ends = ends;
+    }
+    expect((await read(tenant)).usage.pending).to.equal(1);
+  });
+
+  // spec/beyond.md R437
   it('counts whole minutes of the newest where too much was rated in the hour', async () => {
     const minute = Math.floor(Date.now() / 60_000) * 60_000;
     const insert = (minutesAgo: number, count: number, output: object) =>

@@ -5,9 +5,13 @@ import { knownParts } from '../../pages/health.js';
 
 export const statusHandlers: Handlers<Operations['status']> = {
   get: async (_request, scope, platform) => {
-    const { database, broker, temporal } = await knownParts(platform);
+    const { database, broker: wasThere, temporal } = await knownParts(platform);
     const { areWorkersRunning: worker } = platform.health;
-    const status = await getStatus(scope, broker ? platform.broker : null);
+    const onFault = (error: unknown): void =>
+      platform.log.warn({ err: error }, 'the usage log does not answer');
+    const status = await getStatus(scope, wasThere ? { log: platform.broker, onFault } : null);
+    // It may have gone since it was asked.
+    const broker = status.usage.pending !== null;
     return { parts: { database, broker, temporal, worker }, ...status };
   },
 };
