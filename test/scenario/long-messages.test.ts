@@ -1,5 +1,11 @@
 import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { recordCorrectedEvents } from '../../src/commands/usage/corrections/correction-webhook-event.js';
+import { retryUsagePage } from '../../src/commands/usage/retry-usage.js';
+import { newId } from '../../src/kernel/id.js';
 import { UsageDay } from '../../src/models/usage/usage-day.js';
+import { auditCharges } from '../../src/queries/usage/audit/usage-audit.js';
+import { listCorrectedCharges } from '../../src/queries/usage/corrections/corrected-charge.js';
 import {
   findOwners,
   requestOfRange,
@@ -9,13 +15,16 @@ import type {
   RerateRequest,
 } from '../../src/queries/usage/corrections/rerating/rerate-request.js';
 import { Rerating } from '../../src/queries/usage/corrections/rerating/rerating.js';
+import { listRepricedCharges } from '../../src/queries/usage/repricing/repriced-charge.js';
 import { Repricer } from '../../src/queries/usage/repricing/repricer.js';
 import {
   readPortion,
   type PortionPlace,
 } from '../../src/queries/usage/repricing/reprice-portion.js';
-import { meteredService, tiers, usage } from '../support/billing/usage.js';
+import type { PageRequest } from '../../src/schemas/http/paging.js';
+import { meteredService, tiers, usage, type Message } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
+import { openReceiver } from '../support/servers/receiver.js';
 import { useStory } from '../support/story/story.js';
 
 const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
@@ -31,23 +40,43 @@ describe('usage with long messages', function () {
   const { tenant } = story;
   const reason = 'A trial.';
 
+  const messagesOf = (serviceId: string): Message[] =>
+    Array.from({ length: events }, (_each, index) =>
+      usage('acme', serviceId, { externalTransactionId: `long-${index}`, note }),
+    );
   /** 30 events of 100 calls, of one account; 3,000 calls cost 40.00. */
   const send = async (): Promise<string> => {
     await story.account('acme');
     const serviceId = await story.service('Metered', meteredService);
-    const messages = Array.from({ length: events }, (_each, index) =>
-      usage('acme', serviceId, { externalTransactionId: `long-${index}`, note }),
-    );
-    await story.send(...messages);
+    await story.send(...messagesOf(serviceId));
     return serviceId;
+  };
+  /** 0.03 from the first call on: each of them costs 3.00. */
+  const changePrice = async (serviceId: string): Promise<void> => {
+    const rows = [{ priceDimName: 'api_calls', label: 'All', ...tiers([0, null, 0.03]) }];
+    const path = `${external}/services/${serviceId}/rate-cards/USD/versions`;
+    const card = { currency: 'USD', rows, fromDate: '2026-02-01' };
+    await tenant.post(path, card).expect(201);
+  };
+  const correctPrice = async (serviceId: string): Promise<{ readonly correctionId: string }> => {
+    await changePrice(serviceId);
+    const data = { from: '2026-03-01', to: '2026-04-01', reason };
+    const { body } = await tenant.post('/v1/workflows/rerate-usage/execute', { data }).expect(200);
+    expect(body.output).to.include({ events, changed: events });
+    return body.output;
+  };
+  /** Keeps how many characters the longest answer of a connection has, by a model or as SQL. */
+  const weigh = (db: Knex, most: { length: number }): void => {
+    db.on('query-response', (answer: readonly object[] | { readonly rows?: readonly object[] }) => {
+      const rows = 'rows' in answer ? answer.rows : answer;
+      most.length = Math.max(most.length, JSON.stringify(rows ?? []).length);
+    });
   };
   /** Connections of the tenant, and the characters of the longest answer that they have given. */
   const weighed = () => {
     const db = tenant.scope.db.read;
     const most = { length: 0 };
-    db.on('query-response', (answer: { readonly rows?: readonly object[] }) => {
-      most.length = Math.max(most.length, JSON.stringify(answer.rows ?? []).length);
-    });
+    weigh(db, most);
     return { db, most };
   };
   /** Rates March of the account again, or what is made of that; how many events came out otherwise. */
@@ -92,11 +121,7 @@ describe('usage with long messages', function () {
     const same = await rerate();
     expect(same).to.deep.include({ targets: events, changed: 0, places: 0 });
     expect(same.longest).to.be.within(note.length, longestMax);
-    // 0.03 from the first call on: each of them costs 3.00.
-    const rows = [{ priceDimName: 'api_calls', label: 'All', ...tiers([0, null, 0.03]) }];
-    const path = `${external}/services/${serviceId}/rate-cards/USD/versions`;
-    const card = { currency: 'USD', rows, fromDate: '2026-02-01' };
-    await tenant.post(path, card).expect(201);
+    await changePrice(serviceId);
     const other = await rerate();
     expect(other).to.deep.include({ targets: events, changed: events, places: 0 });
     expect(other.longest).to.be.within(note.length, longestMax);
@@ -157,6 +182,110 @@ describe('usage with long messages', function () {
       after: [{ currency: 'USD', amount: 100 }],
       rejected: [],
     });
+  });
+
+  // spec/beyond.md R153
+  it('is audited by weight', async () => {
+    await send();
+    const { most } = weighed();
+    const input = { periodStart: '2026-03-01', periodEnd: '2026-03-31', samplePercent: 100 };
+    const page = await auditCharges(tenant.scope, { input, after: null, limit: 1_000 });
+    expect(page).to.deep.equal({
+      next: null,
+      events,
+      unchecked: 0,
+      charges: events,
+      differences: [],
+    });
+    expect(most.length).to.be.within(note.length, longestMax);
+  });
+
+  // spec/beyond.md R153
+  it('is explained by weight: a page ends early, and the next goes on behind it', async () => {
+    const serviceId = await send();
+    const data = { name: 'Twice', from: '2026-03-01', to: '2026-04-01' };
+    const changes = [{ kind: 'usage', factor: 2 }];
+    const path = '/v1/workflows/reprice/execute';
+    const { body: tried } = await tenant.post(path, { data: { ...data, changes } }).expect(200);
+    const corrected = await correctPrice(serviceId);
+    const { body: account } = await tenant.get(`${external}/accounts/by-external-id/acme`);
+    const { most } = weighed();
+    const repriced = { repricingId: tried.output.repricingId, accountId: account.data.Id };
+    for (const list of [
+      (page: PageRequest) => {
+        const asked = { correctionId: corrected.correctionId, isExplained: true };
+        return listCorrectedCharges(tenant.scope, undefined, asked, page);
+      },
+      (page: PageRequest) => listRepricedCharges(tenant.scope, repriced, true, page),
+    ]) {
+      const pages: (readonly [number, boolean | undefined])[] = [];
+      for (let offset = 0; offset < events;) {
+        const { items, total, isCut } = await list({ limit: events, offset });
+        expect(total).to.equal(events);
+        for (const { beforeExplanation, afterExplanation } of items) {
+          expect(beforeExplanation).to.be.an('object');
+          expect(afterExplanation).to.be.an('object');
+        }
+        pages.push([items.length, isCut]);
+        offset += items.length;
+      }
+      expect(pages).to.deep.equal([
+        [12, true],
+        [12, true],
+        [6, false],
+      ]);
+    }
+    expect(most.length).to.be.within(note.length, longestMax);
+    most.length = 0;
+    const page = { limit: events, offset: 0 };
+    const short = await listRepricedCharges(tenant.scope, repriced, false, page);
+    expect([short.items.length, short.isCut]).to.deep.equal([events, false]);
+    // What is not explained needs no message.
+    expect(most.length).to.be.below(note.length);
+  });
+
+  // spec/beyond.md R153
+  it('is told to webhooks by weight, each event once', async () => {
+    const receiver = await openReceiver();
+    try {
+      const serviceId = await send();
+      const webhook = { events: ['usage.corrected'], secret: 'a-secret-of-24-characters' };
+      await tenant.post('/v1/webhooks', { url: receiver.url, ...webhook }).expect(201);
+      const { correctionId } = await correctPrice(serviceId);
+      const received = await receiver.until((arrived) => arrived.length === events);
+      const told = received.map(({ payload: { data } }) => data as Record<string, string>);
+      expect(new Set(told.map(({ externalTransactionId }) => externalTransactionId)).size).to.equal(
+        events,
+      );
+      const corrected = told.map(({ eventId }) => eventId ?? '');
+      const correction = { correctionId, reason, canceled: [], corrected };
+      const most = { length: 0 };
+      await tenant.scope.db.transaction(async (trx) => {
+        weigh(trx, most);
+        await recordCorrectedEvents(trx, tenant.scope, correction);
+      });
+      expect(most.length).to.be.within(note.length, longestMax);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  // spec/beyond.md R153
+  it('that was rejected is retried in pages by weight', async () => {
+    const serviceId = await story.service('Metered', meteredService);
+    await story.send(...messagesOf(serviceId));
+    const counts: number[] = [];
+    const [until, runId] = ['2027-01-01T00:00:00Z', newId()];
+    for (let afterId: string | null = null; ;) {
+      const page = { tenantId: tenant.id, actor: 'test', filter: {}, until, afterId };
+      const onFault = (error: unknown) => expect.fail(String(error));
+      const done = await retryUsagePage(tenant.scope, { page, workflowId: 'w', runId, onFault });
+      counts.push(done.counts.rejected);
+      if (done.lastId === null) break;
+      afterId = done.lastId;
+    }
+    // The counts are those of the run so far.
+    expect(counts).to.deep.equal([12, 24, 30]);
   });
 
   // spec/beyond.md R153

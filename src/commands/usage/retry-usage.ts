@@ -5,6 +5,7 @@ import { usageEventIdAt } from '../../messages/usage-log.js';
 import type { RetryPage, RetryPageResult } from '../../messages/usage-workflow.js';
 import { Execution } from '../../models/flows/execution.js';
 import { beginRating } from '../../models/usage/corrections/known-instant.js';
+import { countFitting, pageBytesMax } from '../../models/usage/event-message.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
@@ -52,7 +53,9 @@ async function retryInTransaction(
   const begunAt = scope.realNow();
   const knownAt = await beginRating(trx, tenantId);
   const at = scope.now();
-  const chosen = await choose(trx, tenantId, page, runId);
+  const found = await choose(trx, tenantId, page, runId);
+  const ids = found.map(({ id }) => id);
+  const chosen = found.slice(0, await countFitting(trx, tenantId, ids, pageBytesMax));
   // Locks partitions before events, the order of the consumer, to avoid deadlocks.
   const partitions = [...new Set(chosen.map(({ partition }) => partition))];
   await UsageConsumer.lockAll(trx, tenantId, partitions);
@@ -72,7 +75,8 @@ async function retryInTransaction(
   });
   const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
   const portions = new Portions();
-  let last = chosen.length < pageSize ? undefined : chosen.at(-1)?.id;
+  const isWhole = chosen.length === found.length && found.length < pageSize;
+  let last = isWhole ? undefined : chosen.at(-1)?.id;
   for (const [index, { event, message }] of candidates.entries()) {
     if (batch.isFull || !rater.takes(message.read)) {
       last = candidates[index - 1]?.event.id;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { countFitting, pageBytesMax } from '../../../models/usage/event-message.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import {
@@ -6,7 +7,11 @@ import {
   presentRatedTransaction,
 } from '../../../queries/usage/rated-transaction.js';
 import { presentUsageSummary } from '../../../queries/usage/usage-event.js';
-import { recordWebhookEvents, type WebhookOrigin } from '../../webhooks/webhook-event.js';
+import {
+  recordWebhookEvents,
+  type WebhookEventInput,
+  type WebhookOrigin,
+} from '../../webhooks/webhook-event.js';
 
 interface CorrectedEvents {
   /** Null: a rejected event was dismissed. */
@@ -19,7 +24,8 @@ interface CorrectedEvents {
 
 /**
  * Records webhook events for events that were canceled, and for those that have other charges: each as
- * the list of usage events shows it, with the charges that stand, and the correction.
+ * the list of usage events shows it, with the charges that stand, and the correction. Messages are read by
+ * weight (docs/decisions/0442).
  */
 export function recordCorrectedEvents(
   trx: Knex.Transaction,
@@ -31,26 +37,35 @@ export function recordCorrectedEvents(
     const ids = [
       ...(isWanted('usage.canceled') ? canceled : []),
       ...(isWanted('usage.corrected') ? corrected : []),
-    ];
+    ].sort();
     const gone = new Set(canceled);
-    const events = await UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
-      .whereRaw('id = any(?::uuid[])', [ids])
-      .orderBy('id');
     const charges = await RatedTransaction.ofEvents(trx, tenantId, ids);
     const accountIds = [...charges.values()].flatMap((of) => of.map((one) => one.accountId));
     const numbers = await findAccountNumbers(trx, tenantId, accountIds);
-    return events.map((event) => ({
-      event: gone.has(event.id) ? ('usage.canceled' as const) : ('usage.corrected' as const),
-      recordId: event.id,
-      data: {
-        eventId: event.id,
-        correctionId,
-        correctionReason: reason,
-        ...presentUsageSummary(event),
-        ratedTransactions: (charges.get(event.id) ?? []).map((charge) =>
-          presentRatedTransaction(charge, numbers),
-        ),
-      },
-    }));
+    const told: WebhookEventInput[] = [];
+    for (let next = 0; next < ids.length;) {
+      const rest = ids.slice(next);
+      const count = await countFitting(trx, tenantId, rest, pageBytesMax);
+      next += count;
+      const events = await UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
+        .whereRaw('id = any(?::uuid[])', [rest.slice(0, count)])
+        .orderBy('id');
+      for (const event of events) {
+        told.push({
+          event: gone.has(event.id) ? 'usage.canceled' : 'usage.corrected',
+          recordId: event.id,
+          data: {
+            eventId: event.id,
+            correctionId,
+            correctionReason: reason,
+            ...presentUsageSummary(event),
+            ratedTransactions: (charges.get(event.id) ?? []).map((charge) =>
+              presentRatedTransaction(charge, numbers),
+            ),
+          },
+        });
+      }
+    }
+    return told;
   });
 }

@@ -10,14 +10,16 @@ import {
   type UsageAuditPage,
   type UsageDifference,
 } from '../../../messages/usage-audit.js';
-import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
+import type { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { pricedRowsSql } from '../../../models/usage/priced-row.js';
-import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
-import { readEventMessages } from '../../../models/usage/event-message.js';
+import { pageBytesMax } from '../../../models/usage/event-message.js';
 import * as rating from '../../../rating/index.js';
-import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
-import { eventOfCharges } from '../gone-message.js';
-import { readMessage } from '../usage-message.js';
+import { isChargeOf, recomputeWith } from '../usage-explanation.js';
+import {
+  readRecordedEvents,
+  RecordedReader,
+  type RecordedFacts,
+} from '../corrections/recorded-event.js';
 import { auditFigures } from '../../balances/alert-audit.js';
 import { auditPeriods } from '../../billing/adjustments/period-audit.js';
 import { auditJournal } from '../../billing/journal/journal-audit.js';
@@ -35,6 +37,7 @@ export interface AuditPageRequest {
 /**
  * Recomputes the charges of a page, each event from the inputs recorded at rating
  * (`recomputeWith`), and returns the differences. An event belongs to the page of its first charge.
+ * Messages are read by weight: as many at once as may be held (docs/decisions/0442).
  */
 export async function auditCharges(
   { db, tenantId }: Scope,
@@ -45,16 +48,19 @@ export async function auditCharges(
   const next = last && page.length === limit ? { date: last.date, id: last.id } : null;
   const onPage = new Set(page.map(({ id }) => id));
   const eventIds = [...new Set(page.map(({ eventId }) => eventId))];
-  const charges = await RatedTransaction.ofEvents(db.read, tenantId, eventIds);
-  const own = [...charges].filter(([, [first]]) => first && onPage.has(first.id));
-  const facts = await readFacts(db.read, tenantId, own);
+  const events = await readRecordedEvents(db.read, tenantId, eventIds);
+  const own = events.filter(({ charges: [first] }) => first && onPage.has(first.id));
+  const reader = new RecordedReader(db.read, tenantId);
   const differences: UsageDifference[] = [];
   const portions = new Portions();
-  for (const plan of facts.plans.values()) await inPortions(rating.compileInPieces(plan));
+  let facts: ReadonlyMap<string, RecordedFacts> = new Map();
   let unchecked = 0;
-  for (const [eventId, stored] of own) {
-    if (isUnchecked(facts, eventId, stored)) unchecked += 1;
-    else differences.push(...compareEvent(facts, eventId, stored));
+  for (const [index, event] of own.entries()) {
+    if (!facts.has(event.id)) facts = await reader.read(own.slice(index), pageBytesMax);
+    const known = facts.get(event.id);
+    if (known) await inPortions(rating.compileInPieces(known.plan));
+    if (known && isUnchecked(known)) unchecked += 1;
+    else differences.push(...compareEvent(known, event.charges));
     if (portions.isOver) await portions.rest();
   }
   return {
@@ -62,7 +68,7 @@ export async function auditCharges(
     events: own.length,
     unchecked,
     differences,
-    charges: own.reduce((count, [, stored]) => count + stored.length, 0),
+    charges: own.reduce((count, { charges }) => count + charges.length, 0),
   };
 }
 
@@ -102,58 +108,19 @@ async function readPage(
   return rows;
 }
 
-/** What was recorded when events were rated. */
-interface RecordedFacts {
-  readonly messages: ReadonlyMap<string, string | null>;
-  readonly plans: ReadonlyMap<string, rating.RatingPlan>;
-  readonly lines: ReadonlyMap<string, rating.PlanLine>;
-}
-
-async function readFacts(
-  db: Knex,
-  tenantId: string,
-  events: readonly (readonly [string, readonly RatedTransaction[]])[],
-): Promise<RecordedFacts> {
-  const firsts = events.flatMap(([, [first]]) => (first ? [first] : []));
-  const ids = events.map(([id]) => id);
-  const planIds = [...new Set(firsts.map(({ planId }) => planId))];
-  const plans = await StoredRatingPlan.query(db).forTenant(tenantId).whereIn('id', planIds);
-  return {
-    messages: await readEventMessages(db, tenantId, ids),
-    plans: new Map(plans.map(({ id, plan }) => [id, plan])),
-    lines: await findLines(db, tenantId, firsts),
-  };
-}
-
-function eventOf(text: string): rating.UsageEvent | null {
-  const { read } = readMessage(text);
-  return read.ok ? read.event : null;
-}
-
 /**
  * Whether an event cannot be computed again because its message is gone: formulas may have used more
  * of it than its charges keep.
  */
-function isUnchecked(
-  { messages, plans }: RecordedFacts,
-  eventId: string,
-  [first]: readonly RatedTransaction[],
-): boolean {
-  if (messages.get(eventId) !== null) return false;
-  return (plans.get(first?.planId ?? '')?.logics.length ?? 0) > 0;
-}
+const isUnchecked = ({ plan, isFromMessage }: RecordedFacts): boolean =>
+  !isFromMessage && plan.logics.length > 0;
 
 function compareEvent(
-  { messages, plans, lines }: RecordedFacts,
-  eventId: string,
+  facts: RecordedFacts | undefined,
   stored: readonly RatedTransaction[],
 ): UsageDifference[] {
   const [first] = stored;
-  const plan = plans.get(first?.planId ?? '');
-  const line = lines.get(first?.contractServiceId ?? '') ?? null;
-  const text = messages.get(eventId) ?? null;
-  const event = plan && (text === null ? eventOfCharges(plan, stored) : eventOf(text));
-  const again = plan && event ? recomputeWith(plan, event, stored, line) : null;
+  const again = facts?.event ? recomputeWith(facts.plan, facts.event, stored, facts.line) : null;
   if (!again) {
     return stored.map((charge) => differenceOf(charge, 'recorded inputs', null, null));
   }

@@ -8,7 +8,7 @@ import type * as schema from '../../../schemas/usage/usage-correction.js';
 import type { ArchiveFiles } from '../../../messages/ageing/usage-archive.js';
 import { answerFromArchive } from '../archive/answer-from-archive.js';
 import { findCorrection } from './correction.js';
-import { explainPairs, type ChargePair } from './explained-pairs.js';
+import { explainPairs, pairsThatFit, type ChargePair } from './explained-pairs.js';
 
 type CorrectedChargeDto = Static<typeof schema.CorrectedCharge>;
 
@@ -67,7 +67,8 @@ async function readCharges(
   const { tenantId, db } = scope;
   const most = isExplained ? Math.min(limit, explainedMax) : limit;
   const bindings = { tenantId, correctionId, limit: most, offset };
-  const pairs = await sqlRows<ChargePair>(db.read, pairsSql, bindings);
+  const found = await sqlRows<ChargePair>(db.read, pairsSql, bindings);
+  const pairs = isExplained ? await pairsThatFit(scope, found) : found;
   const [{ total } = { total: 0 }] = await sqlRows<{ total: number }>(
     db.read,
     `select count(*)::integer as "total" from usage_correction_charge
@@ -76,7 +77,7 @@ async function readCharges(
   );
   const explained = isExplained ? await explainPairs(scope, pairs, correctedAt) : [];
   const items = pairs.map((pair, index) => ({ ...presentPair(pair), ...explained[index] }));
-  return { items, total, isCut: most < limit && pairs.length < total - offset };
+  return { items, total, isCut: isExplained && pairs.length < Math.min(limit, total - offset) };
 }
 
 function presentPair(pair: ChargePair): CorrectedChargeDto {

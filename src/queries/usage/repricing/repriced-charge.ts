@@ -5,6 +5,7 @@ import { Portions } from '../../../kernel/portions.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { Account } from '../../../models/accounts/account.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
+import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import { readRun, type Repricing } from '../../../models/usage/repricing/repricing.js';
 import {
@@ -23,6 +24,7 @@ import { missingAccount } from '../../accounts/account.js';
 import { contentAt } from '../corrections/content-at.js';
 import {
   explainCharge,
+  pairsThatFit,
   readExplainingFacts,
   type ExplainedPair,
   type ExplainingFacts,
@@ -88,18 +90,27 @@ export async function listRepricedCharges(
   const repricing = await findKept(scope, id);
   const limit = isExplained ? Math.min(page.limit, explainedMax) : page.limit;
   const bindings = { tenantId, id: repricing.id, accountId };
-  const { pairs, total } = await readPairs(db.read, bindings, { limit, offset: page.offset });
+  const found = await readPairs(db.read, bindings, { limit, offset: page.offset });
+  const { total } = found;
   if (total === 0) await requireAccount(scope, accountId);
+  const pairs = isExplained ? await pairsThatFit(scope, found.pairs) : found.pairs;
   const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
-  const facts = await readExplainingFacts(scope, eventIds, repricing.createdAt);
-  const explained = isExplained
+  const at = repricing.createdAt;
+  const facts = isExplained ? await readExplainingFacts(scope, eventIds, at) : null;
+  const charges =
+    facts?.charges ?? (await RatedTransaction.allOfEvents(db.read, tenantId, eventIds, at));
+  const explained = facts
     ? await explainPairs(await readTried(scope, repricing, accountId, pairs), facts, pairs)
     : [];
-  const items = pairs.map((pair, index) => ({ ...presentPair(facts, pair), ...explained[index] }));
-  return { items, total, isCut: limit < page.limit && pairs.length < total - page.offset };
+  const items = pairs.map((pair, index) => ({
+    ...presentPair(charges, pair),
+    ...explained[index],
+  }));
+  const isCut = isExplained && pairs.length < Math.min(page.limit, total - page.offset);
+  return { items, total, isCut };
 }
 
-function presentPair({ charges }: ExplainingFacts, pair: PairedCharge): ChargeDto {
+function presentPair(charges: ExplainingFacts['charges'], pair: PairedCharge): ChargeDto {
   const { eventId, beforeId, currency, usageType } = pair;
   const [before, after] = [pair.before, pair.after].map((text) =>
     text === null ? ZERO : new Decimal(text),
