@@ -1,8 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { billAccounts } from '../../src/commands/billing/bill-accounts.js';
-import { parseRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import { executeRun, type RunOutput } from '../support/billing/billing-run.js';
@@ -12,56 +10,7 @@ import {
   type TestTenant,
 } from '../support/servers/instance.js';
 import { createAccount, createService, usage, waitUntilRated } from '../support/billing/usage.js';
-
-/** Somebody whose work is divided by turns, each of which waits until it may go on. */
-class Actor {
-  #turns = 0;
-  #go: (() => void) | undefined;
-  isDone = false;
-  result: Promise<unknown> = Promise.resolve();
-
-  get isWaiting(): boolean {
-    return this.#go !== undefined;
-  }
-
-  async turn(): Promise<void> {
-    if (this.#turns === 0) await new Promise<void>((resolve) => (this.#go = resolve));
-    this.#turns -= 1;
-  }
-
-  /** Lets it do its next turn, at once or when it gets there. */
-  go(): void {
-    this.#turns += 1;
-    const go = this.#go;
-    this.#go = undefined;
-    go?.();
-  }
-
-  do(work: () => Promise<unknown>): void {
-    this.result = work().finally(() => (this.isDone = true));
-  }
-
-  /** A scope in which each transaction begins with a turn, and commits with one if asked. */
-  scope(scope: Scope, commitsByTurn: (transaction: number) => boolean): Scope {
-    let count = 0;
-    return {
-      ...scope,
-      db: {
-        ...scope.db,
-        transaction: async (work) => {
-          count += 1;
-          const isHeld = commitsByTurn(count);
-          await this.turn();
-          return scope.db.transaction(async (trx) => {
-            const result = await work(trx);
-            if (isHeld) await this.turn();
-            return result;
-          });
-        },
-      },
-    };
-  }
-}
+import { Actor, publish, quiet, rateRecords } from '../support/story/turns.js';
 
 /** What becomes of usage, by the executions whose posted invoices hold it: every event, once. */
 async function billedBy(client: pg.Client, tenantId: string): Promise<[string, string[]][]> {
@@ -115,26 +64,8 @@ describe('usage that is rated while a run bills its days', () => {
     await instance.close();
   });
 
-  const rateLog = async (scope: Scope, from: ReadonlyMap<number, number>): Promise<void> => {
-    for (const [partition, offset] of from) {
-      const { records, nextOffset } = await instance.platform.broker.read(
-        scope.tenantId,
-        partition,
-        offset,
-        offset + 100,
-      );
-      await rateUsage(scope, {
-        partition,
-        from: offset,
-        end: nextOffset,
-        records: await parseRecords(records),
-        areKept: true,
-        workflowId: 'test',
-        runId: newId(),
-        onFault: (error) => expect.fail(String(error)),
-      });
-    }
-  };
+  const rateLog = (scope: Scope, from: ReadonlyMap<number, number>) =>
+    rateRecords(instance, scope, from);
 
   const bill = (scope: Scope, period: typeof march, accountId: string, executionId: string) =>
     billAccounts(scope, {
@@ -146,29 +77,9 @@ describe('usage that is rated while a run bills its days', () => {
       isDryRun: false,
     });
 
-  /** Waits until nobody gets any further: each waits for a turn or a lock, or is done. */
-  const quiet = async (actors: readonly Actor[]): Promise<void> => {
-    const deadline = Date.now() + 10_000;
-    for (;;) {
-      const busy = actors.filter(({ isDone, isWaiting }) => !isDone && !isWaiting).length;
-      if (busy === 0) return;
-      const { rows } = await client.query<{ count: number }>(
-        `select count(*)::integer from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      if (rows[0]?.count === busy) return;
-      if (Date.now() > deadline) expect.fail('Somebody is neither waiting nor done.');
-      await wait(2);
-    }
-  };
-
   /** Ingests an event, which nobody rates before it is asked for. */
-  const ingest = async (tenant: TestTenant, serviceId: string) => {
-    const message = usage('acme', serviceId);
-    const { body } = await tenant.post('/v1/ingest/usage', { message }).expect(200);
-    const { partition, offset } = body as { partition: number; offset: number };
-    return { event: String(message.externalTransactionId), at: new Map([[partition, offset]]) };
-  };
+  const ingest = (tenant: TestTenant, serviceId: string) =>
+    publish(tenant, usage('acme', serviceId));
 
   for (const isFirst of [true, false]) {
     for (const [order, expected] of orders) {
@@ -203,7 +114,7 @@ describe('usage that is rated while a run bills its days', () => {
         );
         for (const actor of order) {
           (actor === 'R' ? rating : billing).go();
-          await quiet([rating, billing]);
+          await quiet(client, [rating, billing]);
         }
         await Promise.all([rating.result, billing.result]);
         await bill(scope, april, accountId, second);

@@ -10,6 +10,7 @@ import { newId } from '../../src/kernel/id.js';
 import { Decimal } from '../../src/kernel/numbers/money.js';
 import { Problem } from '../../src/kernel/problem.js';
 import { within, type Scope } from '../../src/kernel/scope.js';
+import { sqlRows } from '../../src/models/db/sql-rows.js';
 import { readAccountBalance } from '../../src/queries/balances/account-balance.js';
 import { listEntries, listGrants } from '../../src/queries/balances/grant.js';
 import { createAccount, createService } from '../support/billing/usage.js';
@@ -147,7 +148,7 @@ describe('grants and holds, whatever happens', function () {
     return { id, paid: (paid.get(id) ?? new Decimal(0)).times(100).toNumber() };
   };
 
-  /** The ledger adds up at every entry, and to what wallets and grants say; in hundredths. */
+  /** The ledger adds up at every entry, and to what wallets, grants and postings say; in hundredths. */
   const readState = async ({ scope, accountId, walletIds }: Opened) => {
     await settleWallets(scope, walletIds);
     let sumOfEntries = new Decimal(0);
@@ -167,6 +168,15 @@ describe('grants and holds, whatever happens', function () {
     }
     const shown = await readAccountBalance(scope, accountId, 'USD');
     expect(shown.balance.toFixed()).to.equal(sumOfEntries.toFixed());
+    const [posted] = await sqlRows<{ sum: string }>(
+      scope.db.read,
+      `select coalesce(sum(amount), 0)::text as sum from journal_entry
+         cross join unnest(accounts, amounts) as posting (account, amount)
+       where tenant_id = ? and account in ('wallet', 'promotional')`,
+      [scope.tenantId],
+    );
+    // What is owed to an account stands below 0 in the journal.
+    expect(sumOfEntries.plus(posted?.sum ?? NaN).toNumber(), 'the postings').to.equal(0);
     const { balance, held } = shown;
     return { balance: balance.times(100).toNumber(), held: held.times(100).toNumber(), rests };
   };

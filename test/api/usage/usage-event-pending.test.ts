@@ -48,4 +48,26 @@ describe('usage events that wait', () => {
     const retry = await tenant.post(`/v1/usage-events/${byName.id as string}/retry`).expect(409);
     expect(retry.body.error.code).to.equal('CONFLICT');
   });
+
+  // spec/beyond.md R201, R203
+  it('for longer than a correction waits are 409, and stay as they are', async () => {
+    const impatient = await openTestInstance({ flowTimeoutMs: 400 });
+    try {
+      const other = await impatient.tenant();
+      const message = usage('acme', 'x');
+      const [id = ''] = await send(other, message);
+      const reason = 'It was wrong.';
+      for (const [way, more] of [
+        ['cancel', {}],
+        ['amend', { message }],
+      ] as const) {
+        const path = `/v1/usage-events/${id}/${way}`;
+        const { body } = await other.post(path, { reason, ...more }).expect(409);
+        expect(body.error.message).to.include('is pending');
+      }
+      expect(await event(other, id)).to.include({ status: 'pending' });
+    } finally {
+      await impatient.close();
+    }
+  });
 });
