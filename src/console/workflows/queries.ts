@@ -103,11 +103,13 @@ export const publish = (workflowId: string, text: string) =>
 
 export const define = (text: string) => read(asJson.POST('/v1/workflows', asTyped(text)));
 
-export const execute = (workflowId: string, data: Record<string, unknown>) =>
+/** With the input as it was typed, too. */
+export const execute = (workflowId: string, data: string) =>
   read(
     asJson.POST('/v1/workflows/{workflowId}/execute', {
       params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
-      body: { data, async: true },
+      body: { data: {}, async: true },
+      bodySerializer: () => `{"data":${data},"async":true}`,
     }),
   );
 

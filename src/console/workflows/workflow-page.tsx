@@ -117,7 +117,7 @@ function Executions({ workflowId }: { readonly workflowId: string }): ReactNode 
 function Start({ of }: { readonly of: Workflow }): ReactNode {
   const [text, setText] = useState('{}');
   const navigate = useNavigate();
-  const data = objectOf(text);
+  const isObject = objectOf(text) !== undefined;
   return (
     <Section title="Execute">
       <label className="wide">
@@ -127,14 +127,14 @@ function Start({ of }: { readonly of: Workflow }): ReactNode {
           rows={3}
           spellCheck={false}
           value={text}
-          aria-invalid={data === undefined}
+          aria-invalid={!isObject}
           onChange={(event) => setText(event.target.value)}
         />
       </label>
       <Action
         name="Execute"
-        isDisabled={data === undefined}
-        onDo={() => execute(of.id, data ?? {})}
+        isDisabled={!isObject}
+        onDo={() => execute(of.id, text)}
         onDone={({ workflowId, executionId }) =>
           void navigate({
             to: '/workflows/$workflowId/executions/$executionId',

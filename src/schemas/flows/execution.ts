@@ -222,6 +222,7 @@ export const executionOperations = {
     summary: 'Execute a workflow, and wait for its end or not',
     idempotency: 'flow',
     body: ExecuteBody,
+    writtenPart: 'data',
     example: { data: { id: exampleIds.account, net_term: 'Net 30' }, async: false },
     access: 'operator',
     details:

@@ -159,6 +159,19 @@ describe("tenants' workflows: definitions", () => {
     expect(whole.body.error.details.faults[0].pointer).to.equal('');
   });
 
+  // spec/beyond.md R405
+  it('are not executed with an input that has a member twice', async () => {
+    await tenant.post('/v1/workflows', named('given')).expect(201);
+    const text = '{"data":{"amount":1,"of":[{"n/1":2,"n/1":2}]},"async":true}';
+    const { error } = (await tenant.post('/v1/workflows/given/execute', text).expect(400)).body;
+    const pointer = '/of/0/n~11';
+    const message = "'n/1' is there twice: which of the two is meant?";
+    expect(error.message).to.equal(`'data${pointer}': ${message}`);
+    expect(error.details).to.deep.equal({ field: 'data', faults: [{ pointer, message }] });
+    const { data } = (await tenant.get('/v1/workflows/given/executions').expect(200)).body;
+    expect(data).to.deep.equal([]);
+  });
+
   it('are answered in a bounded text, however long the names are that lead to a fault', async () => {
     const twice = '"a":1,'.repeat(101);
     const text = `{"definition":{"${'~'.repeat(500_000)}":{${twice}"b":1}}}`;
