@@ -17,6 +17,7 @@ import { repricingActivities } from './usage/repricing.js';
 import { serviceActivities } from './catalog/service.js';
 import { signingActivities } from './flows/sign-child.js';
 import { tenantMoveActivities } from './cells/tenant-move.js';
+import { undoActivities } from './workflows/undo.js';
 import { usageCorrectionActivities } from './usage/usage-correction.js';
 import { usageArchiveActivities } from './ageing/usage-archive.js';
 import { usageDropActivities } from './ageing/usage-drop.js';
@@ -63,6 +64,7 @@ export function createActivities(
     ...usageDropActivities(platform),
     ...signingActivities(platform),
     ...definitionActivities(platform, callOperation),
+    ...undoActivities(platform),
     ...tenantMoveActivities(platform),
   };
 }

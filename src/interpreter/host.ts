@@ -9,7 +9,7 @@ import type {
   HeardEvent,
   ListenerLook,
 } from '../messages/definitions/event.js';
-import type { TaskRow } from '../messages/definitions/task.js';
+import type { KeptUndos, TaskRow } from '../messages/definitions/task.js';
 import type { TaskError } from './task-error.js';
 
 /** What runs in a scope is canceled with it. */
@@ -41,6 +41,8 @@ export interface Host {
   readonly keepsRowsFirst?: boolean;
   /** Makes a call, and keeps how runs of tasks stand before it, whatever comes of it. */
   call(call: HostCall, rows: readonly TaskRow[]): Promise<unknown>;
+  /** Keeps what takes tasks back; left out: all of it is carried on, and no more than can be. */
+  readonly keepUndos?: ((kept: KeptUndos) => Promise<void>) | undefined;
   openApproval(asked: AskedApproval): Promise<void>;
   /** How the approval of a run of a task stands, or ends it. It ends one also while being canceled. */
   lookAtApproval(look: ApprovalLook): Promise<ApprovalState>;

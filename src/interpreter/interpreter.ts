@@ -3,7 +3,6 @@ import {
   definitionLimits,
   durationMs,
   kindOf,
-  type CallSpec,
   type Definition,
   type DurationSpec,
   type Task,
@@ -16,6 +15,7 @@ import { runEmit, runListen } from './emit-and-listen.js';
 import type { Host } from './host.js';
 import { attemptsIn, type DefinitionState, type Frame } from './state.js';
 import { limitError, Suspended, taskError, TaskError } from './task-error.js';
+import { Undos } from './undo.js';
 import { Values, type Variables } from './values.js';
 
 /** Where it goes on after a task: `end` ends the execution, `exit` the list. */
@@ -35,6 +35,7 @@ export class Interpreter {
   readonly host: Host;
   readonly values: Values;
   readonly #state: DefinitionState;
+  readonly #undos: Undos;
   #rows: TaskRow[] = [];
   #costKept: number;
   #isSuspending = false;
@@ -43,6 +44,7 @@ export class Interpreter {
     this.#state = state;
     this.host = host;
     this.values = new Values(state, host.isMeasured);
+    this.#undos = new Undos(state, host, this.values);
     this.#costKept = state.cost;
   }
 
@@ -169,6 +171,7 @@ export class Interpreter {
     const base = { seq, path, name, kind: kindOf(task) ?? '', startedAt, attempts: 1 };
     this.values.beginTask(path);
     try {
+      if (this.#undos.areMany) await this.#undos.keep();
       if (isNew) this.#checkTime(path);
       if (
         isNew &&
@@ -182,6 +185,7 @@ export class Interpreter {
       if (isNew) await this.#note({ ...base, status: 'running', input });
       const given = await this.#run(task, path, { ...around, input }, frame);
       const { output, then } = this.#give(task, path, { ...around, input }, given, seq);
+      if (this.#undos.areMany) await this.#undos.keep();
       const attempts = attemptsIn(frame);
       await this.#note({ ...base, attempts, status: 'completed', endedAt: this.#now(), output });
       return { output, then };
@@ -226,7 +230,7 @@ export class Interpreter {
   #give(task: Task, path: string, variables: Variables, given: Outcome, seq: number): Outcome {
     const seen = { ...variables, output: given.output };
     const undo = task['durabill.undo'];
-    if (undo) this.#noteUndo(undo, seen, path, seq);
+    if (undo) this.#undos.note(undo, seen, path, seq);
     const output = task.output ? this.values.of(task.output.as, seen, path) : given.output;
     // Who has lost a fork is only waited for: what goes on is of the winner.
     if (task.export && this.host.isCanceled?.() !== true) {
@@ -235,26 +239,6 @@ export class Interpreter {
     this.values.checkResult(output, path);
     const then = given.then === 'continue' ? (task.then ?? 'continue') : given.then;
     return { output, then };
-  }
-
-  /** What takes the task back; where that cannot be said, the task has failed and is told as not undone. */
-  #noteUndo(undo: CallSpec, seen: Variables, path: string, seq: number): void {
-    const { call } = undo;
-    const noted = this.#state.undo;
-    try {
-      const given = this.values.given(undo, seen, path);
-      // Of what is kept for so long, all is counted, and only once.
-      const length = JSON.stringify(given ?? null).length + (this.#state.undoLength ?? 0);
-      const most = definitionLimits.undoBytes;
-      if (length > most && this.host.isMeasured !== false) {
-        throw limitError(path, `What takes the tasks back has more than ${most} bytes together.`);
-      }
-      this.#state.undoLength = length;
-      noted.push({ seq, path, call, with: given });
-    } catch (error) {
-      noted.push({ seq, path, call, with: null, isLost: true });
-      throw error;
-    }
   }
 
   async #run(task: Task, path: string, variables: Variables, frame: Frame): Promise<Outcome> {

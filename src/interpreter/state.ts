@@ -1,4 +1,5 @@
 import type { OnTimeout } from '../messages/definitions/approval.js';
+import type { Undo } from '../messages/definitions/task.js';
 
 /** Where a task, or a list of tasks, stands. A run that takes over from another is given it. */
 export interface Frame {
@@ -32,14 +33,14 @@ export interface Frame {
 /** How often the tasks of a `try` were done; once where they are no such. */
 export const attemptsIn = ({ tries = 1 }: Frame): number => tries;
 
-/** What takes back a task that was done. */
-export interface Undo {
-  readonly seq: number;
-  readonly path: string;
-  readonly call: string;
-  readonly with: unknown;
-  /** With what it would be called could not be said. */
-  readonly isLost?: boolean;
+/** Which tasks were taken back so far, the newest first, as far as they are told. */
+export interface Undone {
+  readonly names: string[];
+  /** Of the names, as JSON. */
+  bytes: number;
+  /** How many more there are, and how many of these could not be taken back. */
+  more: number;
+  moreFailed: number;
 }
 
 /** The state of an execution, carried from history to history. */
@@ -50,8 +51,12 @@ export interface DefinitionState {
   readonly startedMs: number;
   readonly secretMark: string;
   readonly undo: Undo[];
-  /** Characters of what its calls are given. */
+  /** How many blocks of older ones are kept outside of the state. */
+  undoBlocks?: number;
+  /** Where none are: characters of what the calls of `undo` are given. */
   undoLength?: number;
+  /** What was taken back before this history began. */
+  undone?: Undone;
   /** Runs of tasks whose events need not be kept any longer. */
   heard?: number[];
   readonly root: Frame;

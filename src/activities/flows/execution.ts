@@ -6,6 +6,7 @@ import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
+import { WorkflowUndos } from '../../models/workflows/undo.js';
 import type { Platform } from '../../process/platform.js';
 import { currentPlace } from './step-once.js';
 
@@ -31,6 +32,7 @@ async function recordEnd(
   // One that ends before its first step needs no start any more, either.
   if (recordedAs(place.workflow, run.input) !== place.workflow) {
     await WorkflowStarts.forget(trx, tenantId, executionId);
+    await WorkflowUndos.forget(trx, tenantId, executionId);
   }
   if (!(await Execution.end(trx, run, place, ended))) return;
   const { status, output } = ended;

@@ -9,6 +9,7 @@ import type { CallOperation, KeptTask, TaskCall } from '../../messages/definitio
 import { awayFailureType, unkeptFailureType } from '../../messages/flow-run.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
+import { WorkflowUndos } from '../../models/workflows/undo.js';
 import type { Platform } from '../../process/platform.js';
 import { readVersion } from '../../queries/workflows/definition.js';
 import { activityFailure } from '../failure.js';
@@ -171,8 +172,9 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
       inPlace(call, (one) => callServer(platform, one)),
 
     /** Ends an execution of a definition with what it puts out. */
-    endDefinition: flowStep(platform, (_scope, output: unknown) =>
-      Promise.resolve(output as Record<string, unknown>),
-    ),
+    endDefinition: flowStep(platform, async ({ db, tenantId }, output: unknown, executionId) => {
+      await WorkflowUndos.forget(db.read, tenantId, executionId);
+      return output as Record<string, unknown>;
+    }),
   };
 }

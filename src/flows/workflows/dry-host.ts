@@ -5,7 +5,7 @@ import { taskError, TaskError } from '../../interpreter/task-error.js';
 import { Portions } from '../../kernel/portions.js';
 import type { ApprovalState, AskedApproval } from '../../messages/definitions/approval.js';
 import type { AskedListener, EmittedEvent, HeardEvent } from '../../messages/definitions/event.js';
-import type { TaskRow } from '../../messages/definitions/task.js';
+import type { KeptUndos, TaskRow, Undo } from '../../messages/definitions/task.js';
 
 /** What a task is said to give in a dry run, or how it fails. */
 export interface FakeResult {
@@ -52,6 +52,8 @@ export class DryHost implements Host {
   readonly costAtOnce = 5_000;
   readonly rows = new Map<number, TaskRow>();
   readonly calls: DryCall[] = [];
+  /** What would take tasks back, in blocks. */
+  readonly undos = new Map<number, readonly Undo[]>();
   readonly #resultOf: (path: string, isNext: boolean) => FakeResult | undefined;
   readonly #isAbandoned: () => boolean;
   readonly #isCanceled = new AsyncLocalStorage<readonly DryScope[]>();
@@ -134,6 +136,13 @@ export class DryHost implements Host {
       });
     }
     return found?.output ?? null;
+  }
+
+  /** Nothing is written here, either; it counts as what is shown. */
+  keepUndos({ block, calls }: KeptUndos): Promise<void> {
+    this.undos.set(block, calls);
+    this.#checkLimits(calls);
+    return Promise.resolve();
   }
 
   openApproval(asked: AskedApproval): Promise<void> {

@@ -58,11 +58,13 @@ async function carryOut(work: Promise<unknown>, state: DefinitionState, host: Dr
       return { ...ended, status: 'stopped' as const, error: { detail: error.message } };
     }
     if (!(error instanceof TaskError)) throw error;
-    const undone = await undoAll(state, ({ seq, call, with: given, isUndo }) => {
-      const { path } = state.undo.find((each) => each.seq === seq) ?? { path: '' };
-      return Promise.resolve(host.make({ seq, path, call, with: given, isUndo }));
+    const undone = await undoAll(state, {
+      call: ({ seq, call, with: given, isUndo }, path) =>
+        Promise.resolve(host.make({ seq, path, call, with: given, isUndo })),
+      read: (block) => Promise.resolve(host.undos.get(block) ?? []),
+      isHistoryLong: () => host.isHistoryLong(),
     });
-    return { ...ended, status: 'failed' as const, error: { ...error.fault }, undone };
+    return { ...ended, status: 'failed' as const, error: { ...error.fault }, undone: undone ?? [] };
   }
 }
 

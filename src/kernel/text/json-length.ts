@@ -1,3 +1,7 @@
+/** Whether two units of a text are one character; half of one is written as an escape. */
+const isPair = (first: number, second: number): boolean =>
+  first < 0xdc00 && second >= 0xdc00 && second <= 0xdfff;
+
 /** Bytes of a text in JSON, as UTF-8; no more than `max` characters are looked at. */
 function bytesOf(text: string, max: number): number {
   // Each has a byte at least.
@@ -8,38 +12,45 @@ function bytesOf(text: string, max: number): number {
     if (code < 0x20) bytes += /[\b\t\n\f\r]/.test(text.charAt(at)) ? 2 : 6;
     else if (code === 0x22 || code === 0x5c) bytes += 2;
     else if (code < 0x80) bytes += 1;
-    // Two of these are one character of four bytes.
-    else if (code < 0x800 || (code >= 0xd800 && code <= 0xdfff)) bytes += 2;
-    else bytes += 3;
+    else if (code < 0x800) bytes += 2;
+    else if (code < 0xd800 || code > 0xdfff) bytes += 3;
+    else if (isPair(code, text.charCodeAt(at + 1))) {
+      bytes += 4;
+      at += 1;
+    } else bytes += 6;
   }
   return bytes;
 }
 
 /**
- * Whether a value has more than so many bytes as JSON. It looks no further than that: what has one long
- * text a thousand times in it is small until somebody writes it down.
+ * Bytes of a value as JSON. Of one that has more than `max` it is some number above that, and it looks no
+ * further: what has one long text a thousand times in it is small until somebody writes it down.
  */
-export function isLongerThan(value: unknown, max: number): boolean {
+export function jsonBytes(value: unknown, max = Number.MAX_SAFE_INTEGER): number {
   // Each value has a comma or the end of what it is in; the outermost has none.
-  let left = max + 1;
+  let bytes = -1;
   const waiting: unknown[] = [value];
-  while (waiting.length > 0 && left >= 0) {
+  while (waiting.length > 0 && bytes <= max) {
     const one = waiting.pop();
-    left -= 1;
-    if (typeof one === 'string') left -= bytesOf(one, left);
+    bytes += 1;
+    if (typeof one === 'string') bytes += bytesOf(one, max - bytes);
     else if (Array.isArray(one)) {
-      if (one.length > left) return true;
-      left -= one.length === 0 ? 2 : 1;
+      // Each has a byte at least.
+      if (one.length > max - bytes) return max + 1;
+      bytes += one.length === 0 ? 2 : 1;
       for (const inside of one as unknown[]) waiting.push(inside);
     } else if (typeof one === 'object' && one !== null) {
       const members = Object.entries(one);
-      left -= members.length === 0 ? 2 : 1;
+      bytes += members.length === 0 ? 2 : 1;
       for (const [name, inside] of members) {
-        left -= bytesOf(name, left) + 1;
-        if (left < 0) return true;
+        bytes += bytesOf(name, max - bytes) + 1;
+        if (bytes > max) return bytes;
         waiting.push(inside);
       }
-    } else if (one !== undefined) left -= JSON.stringify(one).length;
+    } else if (one !== undefined) bytes += JSON.stringify(one).length;
   }
-  return left < 0;
+  return bytes;
 }
+
+/** Whether a value has more than so many bytes as JSON. */
+export const isLongerThan = (value: unknown, max: number): boolean => jsonBytes(value, max) > max;

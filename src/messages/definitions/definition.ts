@@ -132,8 +132,12 @@ export const definitionLimits = {
   inputBytes: 524_288,
   /** Of what a call is given: a body of what is kept, and what stands beside it. */
   givenBytes: 1_048_576,
-  /** Of what takes tasks back, together. */
-  undoBytes: 524_288,
+  /** Of what takes tasks back and is carried on: what is more is kept elsewhere. */
+  undoBytes: 262_144,
+  /** Of the same in executions that began before it was kept elsewhere: characters, and no more is possible. */
+  undoBytesCarried: 524_288,
+  /** Of the names of tasks that were taken back: of more the number is told. */
+  undoneBytes: 262_144,
   /** Of all that goes from one history to the next, beside the input and the definition: Temporal takes 2 MiB. */
   carriedBytes: 1_310_720,
   /** Of all expressions of an execution together: about a minute of a processor. */

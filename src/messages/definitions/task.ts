@@ -79,6 +79,23 @@ export interface TaskCall {
   readonly rows?: readonly KeptTask[];
 }
 
+/** What takes back a task that was done. */
+export interface Undo {
+  readonly seq: number;
+  readonly path: string;
+  readonly call: string;
+  readonly with: unknown;
+  /** With what it would be called could not be said. */
+  readonly isLost?: boolean;
+}
+
+/** Some of these, in the order in which what they take back was done. */
+export interface KeptUndos {
+  /** From 1; a later one is called before it. */
+  readonly block: number;
+  readonly calls: readonly Undo[];
+}
+
 /** An operation that a definition calls in the process that has its handlers. */
 export interface OperationCall {
   readonly identity: {

@@ -145,6 +145,16 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'workflowUndos',
+    sql: paged({
+      table: 'workflow_undo',
+      key: 'execution_id',
+      type: 'uuid',
+      content: 't.calls',
+      change: `update workflow_undo as t set calls = ${document('t.calls')}`,
+    }),
+  },
+  {
     name: 'idempotencyKeys',
     sql: paged({
       table: 'idempotency_key',

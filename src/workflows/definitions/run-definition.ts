@@ -16,11 +16,12 @@ import type { DefinitionState } from '../../interpreter/state.js';
 import { Suspended, taskError, TaskError } from '../../interpreter/task-error.js';
 import { undoAll } from '../../interpreter/undo.js';
 import { valueFaults } from '../../kernel/expression/json-schema-check.js';
+import type { ProblemKind } from '../../kernel/problem.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
 import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { Definition } from '../../messages/definitions/definition.js';
-import { callSummary, type TaskCall } from '../../messages/definitions/task.js';
+import { callSummary, type TaskCall, type TaskFault } from '../../messages/definitions/task.js';
 import { clockMovedSignal } from '../../messages/sandbox/sandbox-clock.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow-step.js';
@@ -58,11 +59,25 @@ const eventHeard = defineSignal<[number]>(heardSignal);
 const lasting = <Output>(work: () => Promise<Output>): Promise<Output> =>
   persist(work, { isWorthIt: isAway });
 
+/** Why an execution ends before its tasks are done: a task has failed; without a fault it was canceled. */
+interface Cause {
+  readonly fault?: TaskFault;
+  readonly kind?: ProblemKind | undefined;
+}
+
 /** An execution of a definition, whose version is read once and stands in the history. */
 interface Resumed {
   readonly state: DefinitionState;
   readonly begun: Awaited<ReturnType<Activities['beginDefinition']>>;
+  /** Once what it did is being taken back. */
+  readonly cause?: Cause;
 }
+
+const causeOf = (error: unknown): Cause =>
+  error instanceof TaskError ? { fault: error.fault, kind: error.kind } : {};
+
+const errorOf = ({ fault, kind }: Cause): Error =>
+  fault ? new TaskError(fault, kind) : new CancelledFailure('The execution was canceled.');
 
 const newState = (startedMs: number): DefinitionState => ({
   seq: 0,
@@ -105,12 +120,21 @@ function callerOf(run: FlowRun<DefinitionInput>, isWaitedFor: boolean): Call {
   };
 }
 
+/** How an execution does what it does, as its history has it. */
+interface Means {
+  readonly call: Call;
+  readonly steps: Steps;
+  readonly way: RowsWay;
+  /** Whether what takes tasks back is kept outside of the history where it is much. */
+  readonly isKeptApart: boolean;
+}
+
 /** What the interpreter needs of this workflow. */
 function hostOf(
   run: FlowRun<DefinitionInput>,
   state: DefinitionState,
   time: TenantTime,
-  { call, steps, way }: { call: Call; steps: Steps; way: RowsWay },
+  { call, steps, way, isKeptApart }: Means,
 ): Host {
   const decided = new Set<number>();
   setHandler(approvalDecided, (seq) => {
@@ -136,6 +160,9 @@ function hostOf(
   });
   return temporalHost(time, {
     ...rows,
+    keepUndos: isKeptApart
+      ? (kept) => anyhow(() => steps.short.keepUndos({ run, input: kept }))
+      : undefined,
     sideBySide: (work) => (way === 'old' ? work() : steps.sideBySide(work)),
     openApproval: (asked) => safely(() => steps.short.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
@@ -157,6 +184,25 @@ function hostOf(
 const wayOf = (definition: Definition): RowsWay =>
   JSON.stringify(definition).includes('putSecret') ? 'before' : 'along';
 
+/**
+ * Takes back what an execution has done, and gives the names of the tasks; undefined: the rest of it is for
+ * another history (docs/decisions/0491).
+ */
+const takeBack = (
+  run: FlowRun<DefinitionInput>,
+  state: DefinitionState,
+  interpreter: Interpreter,
+  { call, isKeptApart }: Means,
+): Promise<string[] | undefined> =>
+  CancellationScope.nonCancellable(async () => {
+    await interpreter.flush();
+    return undoAll(state, {
+      call,
+      read: (block) => lasting(() => shortSteps.readUndos({ run, input: block })),
+      isHistoryLong: () => isKeptApart && interpreter.host.isHistoryLong(),
+    });
+  });
+
 /** Carries out a workflow that a tenant has defined (docs/decisions/0413). */
 export async function runDefinition(
   run: FlowRun<DefinitionInput>,
@@ -165,6 +211,7 @@ export async function runDefinition(
   const isPatched = patched('rows-go-with-calls');
   const isMeasured = patched('values-are-measured');
   const isWaitedFor = patched('calls-are-waited-for');
+  const isKeptApart = patched('undo-is-kept-apart');
   const steps = new Steps();
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
   const { definition, name, version, standsAt } = begun;
@@ -181,7 +228,8 @@ export async function runDefinition(
   const call = callerOf(run, isWaitedFor);
   const way = isPatched ? wayOf(definition) : 'old';
   const isCanceled = (): boolean => isWaitedFor && CancellationScope.current().consideredCancelled;
-  const host = { ...hostOf(run, state, time, { call, steps, way }), isMeasured, isCanceled };
+  const means = { call, steps, way, isKeptApart };
+  const host = { ...hostOf(run, state, time, means), isMeasured, isCanceled };
   const interpreter = new Interpreter(state, host);
   const workflow = {
     id: run.executionId,
@@ -192,6 +240,7 @@ export async function runDefinition(
     input: run.input.start,
   };
   try {
+    if (resumed?.cause) throw errorOf(resumed.cause);
     const output = await interpreter.run(definition, run.input.start, { workflow });
     return await lastStep(shortSteps.endDefinition, run, output ?? null);
   } catch (caught) {
@@ -203,10 +252,15 @@ export async function runDefinition(
       return continueAsNew<typeof runDefinition>(run, { state, begun });
     }
     if (!(error instanceof TaskError) && !isCancellation(error)) throw error;
-    const undone = await CancellationScope.nonCancellable(async () => {
-      await interpreter.flush();
-      return undoAll(state, call);
-    });
+    const undone = await takeBack(run, state, interpreter, means);
+    if (undone === undefined) {
+      const left = { ...state, context: null, root: {} };
+      return continueAsNew<typeof runDefinition>(run, {
+        state: left,
+        begun,
+        cause: causeOf(error),
+      });
+    }
     throw error instanceof TaskError ? endOfFault(error, undone) : error;
   }
 }

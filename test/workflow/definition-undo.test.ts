@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { json, openServer } from '../support/servers/elsewhere.js';
+import { workflowIdOf } from '../support/servers/histories.js';
+import { asOwner } from '../support/servers/rows.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+import { until } from '../start/workbench.js';
+
+/** Tasks of the longest of these executions: DURABILL_UNDO=9 makes them 9,000, with less beside each. */
+const rounds = Number(process.env['DURABILL_UNDO'] ?? 1);
+const perRound = process.env['DURABILL_UNDO'] === undefined ? 40 : 1_000;
+
+/** What its operation declares: what of it the tests need, they know. */
+type Body = ReturnType<typeof JSON.parse>;
+
+const definitionOf = (name: string, tasks: object[]): object => ({
+  definition: {
+    document: { dsl: '1.0.0', namespace: 'test', name, version: '1.0.0' },
+    do: tasks,
+  },
+});
+const listOf = (length: number): number[] => Array.from({ length }, (_each, at) => at);
+/** What the tasks after it are given, and carry on. */
+const small = { set: { n: 1 } };
+const stop = { raise: { error: { type: 'urn:stop', status: 409, title: 'Stop' } } };
+
+describe("what takes tasks of tenants' workflows back", function () {
+  this.timeout(rounds * 240_000);
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
+  let server: Awaited<ReturnType<typeof openServer>>;
+  beforeEach(async () => {
+    server = await openServer();
+    server.answer = json({ id: 1 });
+  });
+  afterEach(() => server.close());
+
+  /** A loop of calls, each of which one of another method takes back. */
+  const loopOf = (back: object): object => {
+    const call = (method: string, more: object = {}) => ({
+      call: 'http',
+      with: { method, endpoint: `\${ "${server.url}/" + string(x) }`, ...more },
+    });
+    const made = { ...call('GET'), 'durabill.undo': call('PUT', back) };
+    return { for: { each: 'x', in: '${ workflow.input.list }' }, do: [{ made }] };
+  };
+  const begin = async (name: string, data: object): Promise<string> => {
+    const path = `/v1/workflows/${name}/execute`;
+    return (await tenant.post(path, { data, async: true }).expect(200)).body.executionId;
+  };
+  const endOf = async (name: string, id: string): Promise<Body> => {
+    for (;;) {
+      const { body } = await tenant.get(`/v1/workflows/${name}/executions/${id}`).expect(200);
+      if (body.status !== 'running') return body;
+      await pause(100);
+    }
+  };
+  /** Blocks that are kept outside of histories. */
+  const blocksOf = (id: string): Promise<number> =>
+    asOwner(instance.databaseUrl, async (client) => {
+      const sql = 'select count(*)::integer as blocks from workflow_undo where execution_id = $1';
+      return (await client.query<{ blocks: number }>(sql, [id])).rows[0]?.blocks ?? 0;
+    });
+  /** In how many histories an execution was: Temporal lists them a moment later. */
+  const historiesOf = async (id: string): Promise<number> => {
+    const query = `WorkflowId = "${await workflowIdOf(tenant, id)}"`;
+    return (await instance.platform.temporal.lister.workflow.count(query)).count;
+  };
+  const takenBack = () => server.asked.filter(({ method }) => method === 'PUT');
+
+  // spec/beyond.md R409, R415
+  it('is all done, however many bytes it has, and is kept no longer than the execution runs', async () => {
+    // 180,000 bytes each, 2.1 MB together.
+    const text = '語'.repeat(60_000);
+    let blocks = -1;
+    const last = { call: 'http', with: { method: 'DELETE', endpoint: server.url } };
+    const tasks = [{ loop: loopOf({ body: '${ workflow.input.text }' }) }, { last }];
+    await tenant.post('/v1/workflows', definitionOf('much', tasks)).expect(201);
+    let id = '';
+    server.answer = (asked, response) => {
+      if (asked.method !== 'DELETE') json({ id: 1 })(asked, response);
+      else {
+        void blocksOf(id).then((found) => {
+          blocks = found;
+          json({}, 409)(asked, response);
+        });
+      }
+    };
+    id = await begin('much', { list: listOf(12), text });
+    const { status, error } = await endOf('much', id);
+    expect(status, error?.message).to.equal('failed');
+    expect(error.details.error).to.include({ instance: '/do/1/last', status: 409 });
+    expect(error.details.undone).to.deep.equal(listOf(12).map(() => '/do/0/loop/do/0/made'));
+    expect(takenBack().map(({ url }) => url)).to.deep.equal(listOf(12).map((at) => `/${11 - at}`));
+    for (const { body } of takenBack()) expect(body === text).to.equal(true);
+    // Two at a time are too many for the state.
+    expect(blocks).to.equal(6);
+    expect(await blocksOf(id)).to.equal(0);
+  });
+
+  // spec/beyond.md R332, R415
+  it('goes on in other histories, as the tasks before it did', async () => {
+    // Each step has the input beside it: 20 MB are done and as many taken back, 4 MB in each history.
+    const text = 'x'.repeat(20_000_000 / (rounds * perRound));
+    const outer = {
+      for: { each: 'i', in: '${ workflow.input.rounds }' },
+      do: [{ loop: loopOf({}) }],
+    };
+    const tasks = [{ small }, { outer }, { stop }];
+    await tenant.post('/v1/workflows', definitionOf('long', tasks)).expect(201);
+    const id = await begin('long', { rounds: listOf(rounds), list: listOf(perRound), text });
+    const { status, error } = await endOf('long', id);
+    expect(status, error?.message).to.equal('failed');
+    expect(error.details.error.title).to.equal('Stop');
+    const made = server.asked.filter(({ method }) => method === 'GET').map(({ url }) => url);
+    expect(made).to.have.length(rounds * perRound);
+    expect(takenBack().map(({ url }) => url)).to.deep.equal(made.reverse());
+    expect(error.details.undone[0]).to.equal('/do/1/outer/do/0/loop/do/0/made');
+    expect(error.details.undone.join()).to.not.contain('made (failed)');
+    const isOver = async (): Promise<boolean> => (await historiesOf(id)) > 8;
+    await until(isOver, 60_000, 'more than eight histories');
+  });
+
+  // spec/beyond.md R332, R415
+  it('goes on in other histories after a cancellation, too', async () => {
+    const text = 'x'.repeat(520_000);
+    const rest = { wait: 'PT1H' };
+    const tasks = [{ small }, { loop: loopOf({}) }, { rest }];
+    await tenant.post('/v1/workflows', definitionOf('stopped', tasks)).expect(201);
+    const id = await begin('stopped', { list: listOf(20), text });
+    const path = `/v1/workflows/stopped/executions/${id}`;
+    for (;;) {
+      const { data } = (await tenant.get(`${path}/timeline`).expect(200)).body;
+      if (data.some(({ name }: Body) => name === 'rest')) break;
+      await pause(50);
+    }
+    await tenant.post(`${path}/cancel`).expect(200);
+    expect((await endOf('stopped', id)).status).to.equal('canceled');
+    expect(takenBack().map(({ url }) => url)).to.deep.equal(listOf(20).map((at) => `/${19 - at}`));
+    // 10 MB each before and after it, of which one history has four.
+    const isOver = async (): Promise<boolean> => (await historiesOf(id)) > 4;
+    await until(isOver, 60_000, 'more than four histories');
+  });
+});
