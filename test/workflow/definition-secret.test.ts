@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { hideInRecords } from '../../src/activities/workflows/put-secret.js';
 import { json, openServer } from '../support/servers/elsewhere.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
@@ -89,6 +90,57 @@ describe("tenants' workflows that give secrets their values", () => {
     expect(data[0].output).to.deep.equal(shown);
     expect(data[2]).to.deep.include({ name: 'off', input: shown });
     expect(data[2].error.detail).to.equal(shown.inside);
+  });
+
+  it('hide them in what other branches do meanwhile', async () => {
+    await tenant.put('/v1/secrets/FOUR', { value: 'before' }).expect(200);
+    const token = 'meanwhile-4714';
+    const branches = [
+      { putting: put('FOUR', '${ workflow.input.token }') },
+      { beside: { do: [{ a: { set: { b: '${ workflow.input.token }' } } }, { b: { set: {} } }] } },
+    ];
+    const tasks = [{ both: { fork: { branches } } }, { done: { set: { done: true } } }];
+    const definition = { document: { ...document, name: 'beside' }, do: tasks };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const path = '/v1/workflows/beside';
+    const { body } = await tenant.post(`${path}/execute`, { data: { token } }).expect(200);
+    expect(body).to.deep.include({ status: 'completed', output: { done: true } });
+    const { data } = (
+      await tenant.get(`${path}/executions/${body.executionId}/timeline`).expect(200)
+    ).body;
+    expect(data.find(({ name }: { name: string }) => name === 'a').output).to.deep.equal({
+      b: '***',
+    });
+    expect(JSON.stringify([body, data])).not.to.contain('4714');
+  });
+
+  it('look again only through what may have them', async () => {
+    const tasks = [
+      { first: { set: { text: '50% "off" & more', key: 'key-4715' } } },
+      { second: { set: { text: '50% "off" & more' } } },
+    ];
+    const definition = { document: { ...document, name: 'again' }, do: tasks };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const path = '/v1/workflows/again';
+    const { body } = await tenant.post(`${path}/execute`, { data: {} }).expect(200);
+    const { executionId } = body;
+    const { scope, id: tenantId } = tenant;
+    const input = { definitionId: body.workflowId, version: 1, start: {}, depth: 1 };
+    const run = { executionId, tenantId, orgId: null, actor: 'test', requestId: 'test', input };
+    // Whatever was not looked through is.
+    await hideInRecords(scope, run, 'nowhere-4715');
+    await scope.db.transaction(async (trx) => {
+      const held = `select from workflow_task where tenant_id = ? and execution_id = ? for update`;
+      await trx.raw(held, [tenantId, executionId]);
+      // Nothing that it would wait for.
+      await hideInRecords(scope, run, 'elsewhere-4715');
+    });
+    await hideInRecords(scope, run, 'key-4715');
+    const { data } = (await tenant.get(`${path}/executions/${executionId}/timeline`).expect(200))
+      .body;
+    const shown = { text: '50% "off" & more', key: '***' };
+    expect(data[0].output).to.deep.equal(shown);
+    expect(data[1].input).to.deep.equal(shown);
   });
 
   it('do not have them written into their definition', async () => {

@@ -4,8 +4,13 @@ import { keepDefinition } from '../../commands/workflows/definition.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
-import type { Definition } from '../../messages/definitions/definition.js';
-import type { CallOperation, KeptTask, TaskCall } from '../../messages/definitions/task.js';
+import { definitionLimits, type Definition } from '../../messages/definitions/definition.js';
+import {
+  putValueOf,
+  type CallOperation,
+  type KeptTask,
+  type TaskCall,
+} from '../../messages/definitions/task.js';
 import { awayFailureType, unkeptFailureType } from '../../messages/flow-run.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
@@ -18,15 +23,25 @@ import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
 import { callServer } from './http-call.js';
 import { operationOf } from './operation-of.js';
 import { findPublisher } from './publisher.js';
-import { hideInRecords, putValueOf } from './put-secret.js';
+import { hideInRecords, withHidden } from './put-secret.js';
 
 /** What an execution needs of its definition; it is read once, and stands in its history. */
 export interface BegunDefinition {
   readonly definition: Definition;
   readonly name: string;
   readonly version: number;
+  /**
+   * Which rules it keeps to, since they stand in its history. 1: expressions count what functions take apart,
+   * and no row of another branch is lost before a secret is put; left out: it began before that.
+   */
+  readonly edition?: number;
   /** The time of a sandbox, in milliseconds; left out: the tenant is none. */
   readonly standsAt?: number;
+}
+
+/** Rows to keep; `hidden`: what secrets have become while these tasks were done. */
+interface KeepCall extends StepCall<readonly KeptTask[]> {
+  readonly hidden?: readonly string[];
 }
 
 /** Calls of one tenant that this process makes side by side. */
@@ -80,7 +95,7 @@ async function shown(
   if (made.status === 'rejected') throw made.reason;
   const output = made.value;
   const secret = putValueOf(call.input);
-  if (secret !== undefined) await hideInRecords(scope, executionId, secret);
+  if (secret !== undefined) await hideInRecords(scope, call.run, secret);
   // Repeated, the call does nothing and this is done.
   if (isUndo) {
     await db.transaction((trx) => WorkflowTask.markUndone(trx, tenantId, executionId, seq));
@@ -92,9 +107,14 @@ async function shown(
 
 async function begin(
   scope: Scope,
-  { definitionId, version }: DefinitionInput,
+  { definitionId, version, isStartTooLong = false }: DefinitionInput,
   executionId: string,
 ): Promise<BegunDefinition> {
+  if (isStartTooLong) {
+    const { inputBytes } = definitionLimits;
+    const message = `What the event says has more than the ${inputBytes} bytes that an input may have.`;
+    throw new Problem('limitReached', message);
+  }
   await keepDefinition(scope, definitionId);
   await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
   const found = await readVersion(scope, definitionId, version);
@@ -105,6 +125,7 @@ async function begin(
     definition,
     name: definition.document.name,
     version,
+    edition: 1,
     ...(isSandbox ? { standsAt: scope.now().getTime() } : {}),
   };
 }
@@ -155,10 +176,11 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     beginDefinition: flowStep(platform, begin),
 
     /** Keeps what tasks did that need no step of their own. */
-    async keepTasks({ run, input }: StepCall<readonly KeptTask[]>): Promise<void> {
+    async keepTasks({ run, input, hidden = [] }: KeepCall): Promise<void> {
       try {
         const { db, tenantId } = await outerScope(platform, run);
-        await db.transaction((trx) => WorkflowTask.keep(trx, tenantId, run.executionId, input));
+        const rows = await withHidden(input, hidden);
+        await db.transaction((trx) => WorkflowTask.keep(trx, tenantId, run.executionId, rows));
       } catch (error) {
         throw activityFailure(error);
       }

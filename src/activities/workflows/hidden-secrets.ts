@@ -1,5 +1,6 @@
 import { inPortions } from '../../kernel/portions.js';
-import { spelledOut, spellingSigns } from './spelled-out.js';
+import { spelledOut } from './spelled-out.js';
+import { marksSought } from './text-marks.js';
 
 const hidden = '***';
 
@@ -52,12 +53,9 @@ export class HiddenSecrets {
     this.#forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   }
 
-  /**
-   * Whatever has a secret in it has one of these, as JSON too: what has none need not be looked through.
-   * Texts with a U+0000, which a form may have, are stored nowhere.
-   */
-  get traces(): readonly string[] {
-    return [...this.#forms, ...spellingSigns].filter((text) => !text.includes('\0'));
+  /** Whatever has a secret in it has one of these among its marks (`marksOf`). */
+  get marks(): readonly string[] {
+    return marksSought(this.#forms);
   }
 
   /** In portions, since there may be many secrets, and an answer may be long. */

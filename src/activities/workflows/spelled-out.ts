@@ -8,9 +8,6 @@ const spellings: readonly (readonly [begin: string, form: RegExp])[] = [
   ['&', /&(?:#\d{1,7}|#x[0-9a-f]{1,6}|quot|apos|amp|lt|gt);/gi],
 ];
 
-/** One of these is in every text that has signs which do not stand for themselves. */
-export const spellingSigns: readonly string[] = spellings.map(([begin]) => begin);
-
 const inJson: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 const inHtml: Readonly<Record<string, string>> = {
   quot: '"',

@@ -4,6 +4,8 @@ export interface DefinitionInput {
   readonly version: number;
   /** The input of the definition. */
   readonly start: Readonly<Record<string, unknown>>;
+  /** What an event says was more than an input may be, and so was left out. */
+  readonly isStartTooLong?: boolean | undefined;
   /** How many executions of definitions called each other to come here. */
   readonly depth: number;
   /** Who started the first of them; left out: whoever started this one. */

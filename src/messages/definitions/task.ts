@@ -1,3 +1,4 @@
+import { isObject } from '../../kernel/expression/json-schema-check.js';
 import type { CredentialRef } from '../../kernel/scope.js';
 
 /** How a run of a task stands. */
@@ -94,6 +95,15 @@ export interface KeptUndos {
   /** From 1; a later one is called before it. */
   readonly block: number;
   readonly calls: readonly Undo[];
+}
+
+/** The value that a call gives a secret; undefined: it gives none. */
+export function putValueOf({ call, with: given }: Pick<TaskCall, 'call' | 'with'>) {
+  if (call !== 'durabill.operation' || !isObject(given)) return undefined;
+  const { operationId, body } = given;
+  if (operationId !== 'putSecret' || !isObject(body)) return undefined;
+  const { value } = body;
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** An operation that a definition calls in the process that has its handlers. */

@@ -141,7 +141,7 @@ const tables: readonly ErasedTable[] = [
       type: 'uuid',
       content: joined('t.input', 't.output', 't.error'),
       change: `update workflow_task as t set input = ${document('t.input')},
-        output = ${document('t.output')}, error = ${document('t.error')}`,
+        output = ${document('t.output')}, error = ${document('t.error')}, marks = null`,
     }),
   },
   {

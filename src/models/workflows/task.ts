@@ -4,7 +4,7 @@ import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 
 /** What a run of a task was given, gave and failed with, as JSON. */
-type ShownValues = Pick<WorkflowTask, 'seq' | 'input' | 'output' | 'error'>;
+export type ShownValues = Pick<WorkflowTask, 'seq' | 'input' | 'output' | 'error'>;
 
 /** A run of a task of an execution. */
 export class WorkflowTask extends TenantModel {
@@ -61,43 +61,49 @@ export class WorkflowTask extends TenantModel {
       .patch({ attempts });
   }
 
-  /** Runs of tasks of an execution whose values have one of these texts in them, as JSON has it. */
+  /**
+   * Runs of tasks of an execution whose values may have what has these marks, and those whose marks are not
+   * known: what was kept since they were looked through last.
+   */
   static holding(
     trx: Knex,
     tenantId: string,
     executionId: string,
-    texts: readonly string[],
+    marks: readonly string[],
   ): Promise<ShownValues[]> {
     return sqlRows<ShownValues>(
       trx,
-      `select seq, input, output, error from workflow_task
-       where tenant_id = ? and execution_id = ? and exists (
-         select from unnest(?::text[]) as held (text)
-         where position(held.text in concat(input, ' ', output, ' ', error)) > 0)
+      `select seq, input, output, error from workflow_task as task
+       where tenant_id = ? and execution_id = ? and (marks is null or exists (
+         select from unnest(?::varbit[]) as sought (marks)
+         where case when length(sought.marks) = length(task.marks)
+           then task.marks & sought.marks = sought.marks end))
        order by seq for update`,
-      [tenantId, executionId, texts],
+      [tenantId, executionId, marks],
     );
   }
 
-  /** Puts what is shown in the place of the values of runs of tasks. */
+  /** Puts what is shown in the place of the values of runs of tasks, with its marks. */
   static async rewrite(
     trx: Knex,
     tenantId: string,
     executionId: string,
-    tasks: readonly ShownValues[],
+    tasks: readonly (ShownValues & { readonly marks: string })[],
   ): Promise<void> {
     if (tasks.length === 0) return;
     await sqlRows(
       trx,
-      `update workflow_task set input = shown.input, output = shown.output, error = shown.error
-       from unnest(?::integer[], ?::text[], ?::text[], ?::text[])
-         as shown (seq, input, output, error)
-       where tenant_id = ? and execution_id = ? and workflow_task.seq = shown.seq`,
+      `update workflow_task as task set input = shown.input, output = shown.output,
+         error = shown.error, marks = shown.marks
+       from unnest(?::integer[], ?::text[], ?::text[], ?::text[], ?::varbit[])
+         as shown (seq, input, output, error, marks)
+       where tenant_id = ? and execution_id = ? and task.seq = shown.seq`,
       [
         tasks.map(({ seq }) => seq),
         tasks.map(({ input }) => input),
         tasks.map(({ output }) => output),
         tasks.map(({ error }) => error),
+        tasks.map(({ marks }) => marks),
         tenantId,
         executionId,
       ],
@@ -127,7 +133,8 @@ export class WorkflowTask extends TenantModel {
          input = coalesce(workflow_task.input, excluded.input),
          output = coalesce(workflow_task.output, excluded.output),
          error = coalesce(workflow_task.error, excluded.error),
-         ended_at = coalesce(workflow_task.ended_at, excluded.ended_at)`,
+         ended_at = coalesce(workflow_task.ended_at, excluded.ended_at),
+         marks = null`,
       [
         tenantId,
         executionId,

@@ -150,8 +150,8 @@ function hostOf(
   const anyhow = <Output>(work: () => Promise<Output>): Promise<Output> =>
     CancellationScope.nonCancellable(() => safely(work));
   const rows = rowKeeper(way, {
-    keep: (input, isInTurn) =>
-      anyhow(() => (isInTurn ? steps.inTurn : steps.short).keepTasks({ run, input })),
+    keep: (input, isInTurn, hidden) =>
+      anyhow(() => (isInTurn ? steps.inTurn : steps.short).keepTasks({ run, input, hidden })),
     call: ({ path, ...asked }, kept) => {
       const task = { ...asked, isUndo: false, secretMark: state.secretMark };
       return time.step(() => call(kept ? { ...task, rows: kept } : task, path));
@@ -181,8 +181,10 @@ function hostOf(
 }
 
 /** What `putSecret` hides must not come back with rows that another branch has taken along. */
-const wayOf = (definition: Definition): RowsWay =>
-  JSON.stringify(definition).includes('putSecret') ? 'before' : 'along';
+const wayOf = (definition: Definition, edition: number): RowsWay => {
+  if (!JSON.stringify(definition).includes('putSecret')) return 'along';
+  return edition > 0 ? 'before' : 'lost';
+};
 
 /**
  * Takes back what an execution has done, and gives the names of the tasks; undefined: the rest of it is for
@@ -214,7 +216,7 @@ export async function runDefinition(
   const isKeptApart = patched('undo-is-kept-apart');
   const steps = new Steps();
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
-  const { definition, name, version, standsAt } = begun;
+  const { definition, name, version, standsAt, edition = 0 } = begun;
   const time = new TenantTime(standsAt, (until) =>
     lasting(() => steps.short.lookAtClock({ run, input: { until } })),
   );
@@ -226,10 +228,15 @@ export async function runDefinition(
     throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`), []);
   }
   const call = callerOf(run, isWaitedFor);
-  const way = isPatched ? wayOf(definition) : 'old';
+  const way = isPatched ? wayOf(definition, edition) : 'old';
   const isCanceled = (): boolean => isWaitedFor && CancellationScope.current().consideredCancelled;
   const means = { call, steps, way, isKeptApart };
-  const host = { ...hostOf(run, state, time, means), isMeasured, isCanceled };
+  const host = {
+    ...hostOf(run, state, time, means),
+    isMeasured,
+    isPartingCounted: edition > 0,
+    isCanceled,
+  };
   const interpreter = new Interpreter(state, host);
   const workflow = {
     id: run.executionId,

@@ -240,6 +240,25 @@ export const workflowAttacks: readonly Attack[] = [
       ]),
   },
   {
+    name: 'workflows: a secret that gets a thousand values, beside results as long as are shown',
+    isShort: true,
+    async run(attacker) {
+      const secret = { path: '/v1/secrets/LOOP', method: 'PUT', body: textOf({ value: 'before' }) };
+      await attacker.send(secret);
+      // Signs that are written otherwise have to be read: there are some in each text.
+      const long = '50% "off" & more \\ '.repeat(300);
+      const data = { list: numbers(1_000), long, short: long.slice(0, 330), key: 'k'.repeat(40) };
+      const text = '${ eloop < 33 ? workflow.input.long : workflow.input.short }';
+      const value = '${ workflow.input.key + string(eloop) }';
+      const put = { operationId: 'putSecret', parameters: { name: 'LOOP' }, body: { value } };
+      const tasks = [
+        { much: { set: { text } } },
+        { put: { call: 'durabill.operation', with: put, output: { as: { text } } } },
+      ];
+      await attackWith(attacker, [turns(tasks)], { data });
+    },
+  },
+  {
     name: 'workflows: dry runs of loops',
     async run(attacker) {
       const name = await publish(attacker, [turns([turns([step], 'inner')], 'outer')]);

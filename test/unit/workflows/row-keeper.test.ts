@@ -22,8 +22,10 @@ describe('the rows of a timeline', () => {
     const done: string[] = [];
     const keeping: (() => void)[] = [];
     const keeper = rowKeeper(way, {
-      keep(rows, isInTurn) {
-        done.push(`keep ${rows.map(({ seq }) => seq).join()}${isInTurn ? ' in turn' : ''}`);
+      keep(rows, isInTurn, hidden) {
+        const without = hidden.map((value) => ` without ${value}`).join('');
+        const how = isInTurn ? ' in turn' : '';
+        done.push(`keep ${rows.map(({ seq }) => seq).join()}${how}${without}`);
         return new Promise((resolve) => void keeping.push(resolve));
       },
       call(_call, rows = []) {
@@ -48,6 +50,50 @@ describe('the rows of a timeline', () => {
     await ofOther;
     expect(await answer).to.equal('answer');
     expect(done).to.deep.equal(['keep 1', 'call with 0']);
+  });
+
+  // spec/beyond.md R408
+  it('that are noted while a secret is given its value are kept without it', async () => {
+    const { done, keeping, keeper } = open('before');
+    const put = (value: string): HostCall => ({
+      ...call,
+      with: { operationId: 'putSecret', parameters: { name: 'ONE' }, body: { value } },
+    });
+    void keeper.keep([row(1)]);
+    const first = keeper.call(put('v1'), []);
+    // It waits for the rows of another branch: rows of a third are kept without its value already.
+    void keeper.keep([row(2)]);
+    for (const keep of keeping) keep();
+    await first;
+    const second = keeper.call(put('v2'), []);
+    // What was noted until now, and nothing that is noted later.
+    void keeper.keep([row(4)]);
+    keeping.at(-1)?.();
+    await second;
+    void keeper.keep([row(5)]);
+    void keeper.keep([row(6)]);
+    expect(done).to.deep.equal([
+      'keep 1',
+      'keep 2 without v1',
+      'call with 0',
+      'keep 4 without v1 without v2',
+      'call with 0',
+      'keep 5 without v2',
+      'keep 6',
+    ]);
+  });
+
+  it('that other branches noted meanwhile are kept before a call, and were lost once', async () => {
+    for (const [way, expected] of [
+      ['before', ['keep 2', 'call with 0']],
+      ['lost', ['call with 0']],
+    ] as const) {
+      const { done, keeping, keeper } = open(way);
+      const answer = keeper.call(call, [row(2)]);
+      keeping[0]?.();
+      await answer;
+      expect(done).to.deep.equal(expected);
+    }
   });
 
   it('go along with a call, which is not made again where they alone were not kept', async () => {
