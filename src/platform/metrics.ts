@@ -142,6 +142,11 @@ export function openMetrics(pools: () => PoolStates) {
       'Workflows that this process started, and whether its own worker took them with the start',
       ['workflow', 'eager'],
     ),
+    conditionFaults: counter(
+      'workflow_condition_faults_total',
+      'Events for which a condition of a workflow could not be evaluated: it failed, or its cost',
+      ['reason'],
+    ),
     flowSeconds: histogram('flow_seconds', 'Time until a caller has the end of its flow', slow, [
       'flow',
     ]),

@@ -126,6 +126,22 @@ describe("tenants' workflows: events", () => {
     await until(async () => ((await rows('workflow_event')) === 0 ? true : undefined));
   });
 
+  // spec/beyond.md R410
+  it('for which a condition cannot be evaluated are not heard, and the tenant sees why', async () => {
+    const name = await define([listen({ type: 'custom.signed', data: '${ data.none == 1 }' })]);
+    const execution = await begin(name);
+    await listening(1);
+    await send(['custom.signed', { n: 1 }]);
+    const fault = await until(async () => {
+      const { body } = await tenant.get(`/v1/workflows/${name}`).expect(200);
+      return body.conditionFault ?? undefined;
+    });
+    const executionId = execution.slice(execution.lastIndexOf('/') + 1);
+    expect(fault).to.deep.include({ version: 1, event: 'custom.signed', executionId });
+    expect(fault.reason).to.match(/No such key: none/);
+    expect((await tenant.get(execution).expect(200)).body.status).to.equal('running');
+  });
+
   // spec/beyond.md R349
   it('of records are heard, one of several kinds, with its kind and time', async () => {
     const { path } = await makeRecordType(tenant);

@@ -101,6 +101,17 @@ describe("tenants' workflows: what starts them", () => {
     expect(execution.error.message).to.contain('missing');
   });
 
+  // spec/beyond.md R409
+  it('what is more than an input may be fails, and is seen', async () => {
+    const { path } = await makeRecordType(tenant);
+    const id = await define(tenant, definitionOf('large', 'mdata.created'));
+    await tenant.post(path, { data: { text: 'x'.repeat(524_288) } }).expect(201);
+    const [execution] = await ended(tenant, id, 1);
+    expect(execution).to.deep.include({ status: 'failed', input: {} });
+    expect(execution.error).to.include({ code: 'LIMIT_REACHED' });
+    expect(execution.error.message).to.contain('524288 bytes');
+  });
+
   it('what executions cause starts others five deep, and no deeper', async () => {
     const { path, id: mobjectId } = await makeRecordType(tenant);
     const again = {
@@ -213,6 +224,65 @@ describe("tenants' workflows: schedules", () => {
   });
 });
 
+// spec/beyond.md R410
+describe('conditions on events that cannot be evaluated', () => {
+  let now = new Date('2026-11-25T06:00:00Z');
+  const lines: Body[] = [];
+  const instance = useInstance({
+    now: () => now,
+    logTo: { write: (line) => void lines.push(JSON.parse(line)) },
+  });
+  const tenant = useTenant(instance);
+
+  it('start nothing, and are seen: by the tenant, in the log once a minute, in the metrics', async () => {
+    const { platform } = instance;
+    const claim = () => claimDefinedStarts(platform, platform.database.home);
+    const { path } = await makeRecordType(tenant);
+    const conditions = {
+      missing: '${ data.data.none == 1 }',
+      text: '${ data.data.text }',
+      dear: '${ data.data.list.all(a, data.data.list.all(b, a + b < 100000)) }',
+      false: '${ has(data.data.none) }',
+    };
+    const ids = new Map<string, string>();
+    for (const [name, data] of Object.entries(conditions)) {
+      ids.set(name, await define(tenant, definitionOf(name, 'mdata.created', data)));
+    }
+    const list = Array.from({ length: 200 }, (_each, at) => at);
+    const happen = () => tenant.post(path, { data: { text: 'yes', list } }).expect(201);
+    for (let each = 0; each < 2; each += 1) {
+      await happen();
+      expect(await claim()).to.deep.equal({ claimed: 4, starts: [] });
+    }
+    const reasons: [string, RegExp, string][] = [
+      ['missing', /No such key: none/, 'it cannot be evaluated'],
+      ['text', /neither true nor false/, 'it cannot be evaluated'],
+      ['dear', /costs more than it may/, 'it costs more than it may'],
+    ];
+    for (const [name, shown, logged] of reasons) {
+      const { conditionFault } = (await tenant.get(`/v1/workflows/${name}`).expect(200)).body;
+      const of = { at: now.toISOString(), version: 1, event: 'mdata.created', executionId: null };
+      expect(conditionFault).to.deep.include(of);
+      expect(conditionFault.reason).to.match(shown);
+      const [line, ...others] = lines.filter(({ workflowId }) => workflowId === ids.get(name));
+      expect(others).to.deep.equal([]);
+      const subject = { level: 40, tenantId: tenant.id, version: 1, event: 'mdata.created' };
+      expect(line).to.deep.include({ ...subject, executionId: null, reason: logged });
+    }
+    const fine = (await tenant.get('/v1/workflows/false').expect(200)).body;
+    expect(fine.conditionFault).to.equal(null);
+    const metrics = await platform.metrics.registry.metrics();
+    expect(metrics).to.match(/^durabill_workflow_condition_faults_total{reason="failed"} 4$/m);
+    expect(metrics).to.match(/^durabill_workflow_condition_faults_total{reason="cost"} 2$/m);
+    now = new Date(now.getTime() + 60_000);
+    await happen();
+    await claim();
+    expect(lines.filter(({ workflowId }) => workflowId === ids.get('dear'))).to.have.length(2);
+    const { conditionFault } = (await tenant.get('/v1/workflows/dear').expect(200)).body;
+    expect(conditionFault.at).to.equal(now.toISOString());
+  });
+});
+
 describe('starts whose process has died', () => {
   const instance = useInstance();
   const tenant = useTenant(instance);
@@ -224,13 +294,19 @@ describe('starts whose process has died', () => {
     const cell = instance.platform.database.home;
     const ids = (some: Awaited<ReturnType<typeof reclaimDefinedStarts>>) =>
       some.map(({ run }) => run.executionId).sort();
-    const both = await Promise.all([claimDefinedStarts(cell), claimDefinedStarts(cell)]);
+    const both = await Promise.all([
+      claimDefinedStarts(instance.platform, cell),
+      claimDefinedStarts(instance.platform, cell),
+    ]);
     const first = ids(both.flatMap(({ starts }) => starts));
     expect(both[0].claimed + both[1].claimed).to.equal(3);
     expect(new Set(first).size).to.equal(2);
-    expect(await reclaimDefinedStarts(cell)).to.deep.equal([]);
+    expect(await reclaimDefinedStarts(instance.platform, cell)).to.deep.equal([]);
     await cell.platform.raw(`update workflow_start set claimed_at = now() - interval '2 minutes'`);
-    const again = await Promise.all([reclaimDefinedStarts(cell), reclaimDefinedStarts(cell)]);
+    const again = await Promise.all([
+      reclaimDefinedStarts(instance.platform, cell),
+      reclaimDefinedStarts(instance.platform, cell),
+    ]);
     expect(ids(again.flat())).to.deep.equal(first);
   });
 });
@@ -260,13 +336,13 @@ describe('executions of a tenant that run or wait', () => {
     expect(body.error.message).to.contain('10000 executions');
     await tenant.post(path, { data: {} }).expect(201);
     const cell = instance.platform.database.home;
-    expect((await claimDefinedStarts(cell)).claimed).to.equal(0);
+    expect((await claimDefinedStarts(instance.platform, cell)).claimed).to.equal(0);
     // Another tenant does not wait.
     const other = await instance.tenant();
     const theirs = await makeRecordType(other);
     await define(other, definitionOf('few', 'mdata.created'));
     await other.post(theirs.path, { data: {} }).expect(201);
-    expect((await claimDefinedStarts(cell)).claimed).to.equal(1);
+    expect((await claimDefinedStarts(instance.platform, cell)).claimed).to.equal(1);
     // One that ends makes room.
     await tenant.scope.db.transaction((trx) =>
       trx.raw(
@@ -275,6 +351,6 @@ describe('executions of a tenant that run or wait', () => {
         [tenant.id],
       ),
     );
-    expect((await claimDefinedStarts(cell)).claimed).to.equal(1);
+    expect((await claimDefinedStarts(instance.platform, cell)).claimed).to.equal(1);
   });
 });

@@ -1,14 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defined } from '../../kernel/defined.js';
+import { isLongerThan } from '../../kernel/text/json-length.js';
 import { parseJson, jsonSafe } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
+import { definitionLimits } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { WorkflowStarts, type ClaimedStart } from '../../models/workflows/trigger.js';
 import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../../commands/workflows/schedule.js';
 import type { Platform } from '../../process/platform.js';
 import { watchScope } from '../scope.js';
-import { holds } from './listener.js';
+import { holds, noteFailedConditions, type FailedCondition } from './condition.js';
 import type { Cell } from '../../platform/database/cell.js';
 
 /** An execution that is to be started. */
@@ -29,11 +31,13 @@ function dataOf({ body }: ClaimedStart): Record<string, unknown> {
 }
 
 async function startsOf(
-  { platform }: Cell,
+  platform: Platform,
+  cell: Cell,
   claimed: readonly ClaimedStart[],
 ): Promise<DefinedStart[]> {
   const starts: DefinedStart[] = [];
   const dropped: ClaimedStart[] = [];
+  const failed: FailedCondition[] = [];
   for (const one of claimed) {
     const {
       tenantId,
@@ -47,13 +51,18 @@ async function startsOf(
       starter,
     } = one;
     const start = dataOf(one);
-    if (holds(one.condition, { data: start })) {
+    const isStarted = holds(one.condition, { data: start }, (fault) =>
+      failed.push({ tenantId, definitionId, version, event: cause, executionId: null, fault }),
+    );
+    if (isStarted) {
+      // It fails as it begins, where it is seen: nobody waits for an answer that could say so.
+      const isStartTooLong = isLongerThan(start, definitionLimits.inputBytes) ? true : undefined;
       const input = {
         definitionId,
         version,
-        start,
+        start: isStartTooLong ? {} : start,
         depth,
-        ...defined({ starter: starter ?? undefined }),
+        ...defined({ isStartTooLong, starter: starter ?? undefined }),
       };
       const requestId = `${cause}/${eventId}`;
       starts.push({
@@ -65,21 +74,26 @@ async function startsOf(
     // A condition may cost something: whoever else waits for this process has a turn in between.
     if (one.condition !== null) await nextTurn();
   }
-  await WorkflowStarts.drop(platform, dropped);
+  await noteFailedConditions(platform, failed);
+  await WorkflowStarts.drop(cell.platform, dropped);
   return starts;
 }
 
 /** Claims what is to be started in a cell; `claimed` counts those whose condition does not hold, too. */
 export async function claimDefinedStarts(
+  platform: Platform,
   cell: Cell,
 ): Promise<{ readonly claimed: number; readonly starts: readonly DefinedStart[] }> {
   const claimed = await WorkflowStarts.claim(cell.platform);
-  return { claimed: claimed.length, starts: await startsOf(cell, claimed) };
+  return { claimed: claimed.length, starts: await startsOf(platform, cell, claimed) };
 }
 
 /** Claims what a process has claimed that died before the execution began. */
-export const reclaimDefinedStarts = async (cell: Cell): Promise<readonly DefinedStart[]> =>
-  startsOf(cell, await WorkflowStarts.reclaim(cell.platform));
+export const reclaimDefinedStarts = async (
+  platform: Platform,
+  cell: Cell,
+): Promise<readonly DefinedStart[]> =>
+  startsOf(platform, cell, await WorkflowStarts.reclaim(cell.platform));
 
 /** Tenants, and schedules of one, that are looked for at once. */
 const tenantsMax = 200;

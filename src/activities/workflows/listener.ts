@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emitEvent, lookAtListener, openListener } from '../../commands/workflows/listener.js';
-import { ExpressionFault } from '../../kernel/expression/expression-fault.js';
-import { compileExpression, conditionCostMax } from '../../kernel/expression/expression.js';
 import { jsonSafe, parseJson } from '../../kernel/text/json.js';
-import { expressionIn, type EventFilter } from '../../messages/definitions/definition.js';
+import { inputInWorkflowId } from '../../messages/definitions/definition-run.js';
+import type { EventFilter } from '../../messages/definitions/definition.js';
 import type {
   AskedListener,
   EmittedEvent,
@@ -22,6 +21,7 @@ import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
 import { outerScope, type StepCall } from '../flows/flow-step.js';
 import { currentPlace } from '../flows/step-once.js';
+import { holds, noteFailedConditions, type FailedCondition } from './condition.js';
 
 /**
  * Steps of events find by the run of their task what was done: a new history counts activities anew
@@ -53,34 +53,34 @@ export function listenerActivities(platform: Platform) {
   };
 }
 
-/** Whether a condition on an event holds; one that fails does not, and neither does a dear one. */
-export function holds(
-  condition: string | null | undefined,
-  variables: Readonly<Record<string, unknown>>,
-): boolean {
-  if (condition === null || condition === undefined) return true;
-  try {
-    const text = expressionIn(condition) ?? condition;
-    const expression = compileExpression(text, Object.keys(variables));
-    return expression.evaluate(variables, undefined, conditionCostMax) === true;
-  } catch (error) {
-    if (error instanceof ExpressionFault) return false;
-    throw error;
-  }
-}
+type Complain = Parameters<typeof holds>[2];
 
-const wants = ({ filters, variables }: OpenListener, event: string, data: unknown): boolean =>
+const wants = (
+  { filters, variables }: OpenListener,
+  event: string,
+  data: unknown,
+  complain: Complain,
+): boolean =>
   (JSON.parse(filters) as EventFilter[]).some(
     (filter) =>
       filter.type === event &&
-      holds(filter.data, { ...(JSON.parse(variables) as Record<string, unknown>), data }),
+      holds(filter.data, { ...(JSON.parse(variables) as Record<string, unknown>), data }, complain),
   );
 
 /** How long events of one tenant are read out before another's are: conditions cost something. */
 const tenantMs = 200;
 
+interface Waiting {
+  readonly events: readonly WaitingEvent[];
+  readonly listeners: readonly OpenListener[];
+}
+
 /** Asks those who listen about the oldest events; whoever else waits has a turn in between. */
-async function heardOf(events: readonly WaitingEvent[], listeners: readonly OpenListener[]) {
+async function heardOf(
+  tenantId: string,
+  { events, listeners }: Waiting,
+  failed: FailedCondition[],
+) {
   const heard = new Map<string, ListenerKey & HeardRow>();
   const end = performance.now() + tenantMs;
   let done = 0;
@@ -91,8 +91,14 @@ async function heardOf(events: readonly WaitingEvent[], listeners: readonly Open
       const key = `${listener.executionId}/${listener.seq}`;
       if (listener.event !== event || heard.has(key)) continue;
       if (BigInt(listener.openedAfter) > BigInt(seq)) continue;
-      const { executionId, seq: task } = listener;
-      if (wants(listener, event, data)) heard.set(key, { executionId, seq: task, event, body });
+      const { executionId, seq: task, workflowId } = listener;
+      const complain: Complain = (fault) => {
+        const { definitionId = '' } = inputInWorkflowId(workflowId);
+        failed.push({ tenantId, definitionId, version: null, event, executionId, fault });
+      };
+      if (wants(listener, event, data, complain)) {
+        heard.set(key, { executionId, seq: task, event, body });
+      }
       await nextTurn();
     }
     done += 1;
@@ -101,17 +107,19 @@ async function heardOf(events: readonly WaitingEvent[], listeners: readonly Open
 }
 
 /** Reads out the oldest events of each tenant of a cell; whether there may be more. */
-export async function readOutEvents({ platform }: Cell): Promise<boolean> {
+export async function readOutEvents(platform: Platform, cell: Cell): Promise<boolean> {
   let isMore = false;
-  for (const tenantId of await WorkflowListeners.tenants(platform)) {
-    await platform.transaction(async (trx) => {
+  const failed: FailedCondition[] = [];
+  for (const tenantId of await WorkflowListeners.tenants(cell.platform)) {
+    await cell.platform.transaction(async (trx) => {
       const waiting = await WorkflowListeners.waiting(trx, tenantId);
       if (!waiting || waiting.events.length === 0) return;
-      const { heard, done } = await heardOf(waiting.events, waiting.listeners);
+      const { heard, done } = await heardOf(tenantId, waiting, failed);
       await WorkflowListeners.hear(trx, tenantId, heard, done);
       isMore = true;
     });
   }
+  await noteFailedConditions(platform, failed);
   return isMore;
 }
 

@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import type { KnownFlow, KnownWorkflow } from '../../flows/known-workflows.js';
 import { isObject } from '../../kernel/expression/json-schema-check.js';
+import type { ConditionFault } from '../../models/workflows/condition-fault.js';
 import type { WorkflowVersion } from '../../models/workflows/definition.js';
 import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
 import { referenceData } from '../../kernel/reference-data.js';
@@ -93,10 +94,19 @@ export function presentDefinition({
   return { id, name, title, description: summary, slug: null, version, hash, dataSchema };
 }
 
-/** The same with its definition and its versions. */
+const presentConditionFault = ({ at, version, event, executionId, reason }: ConditionFault) => ({
+  at: at.toISOString(),
+  version,
+  event,
+  executionId,
+  reason,
+});
+
+/** The same with its definition, its versions, and how its conditions failed last. */
 export const presentDefinitionWhole = (
   defined: DefinedWorkflow,
   versions: readonly WorkflowVersion[],
+  fault: ConditionFault | undefined,
 ): WorkflowDto => ({
   ...presentDefinition(defined),
   definition: { ...defined.definition },
@@ -106,4 +116,5 @@ export const presentDefinitionWhole = (
     publishedBy,
     createdAt: createdAt.toISOString(),
   })),
+  conditionFault: fault ? presentConditionFault(fault) : null,
 });

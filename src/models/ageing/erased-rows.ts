@@ -216,6 +216,16 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'workflowConditionFaults',
+    sql: paged({
+      table: 'workflow_condition_fault',
+      key: 'definition_id',
+      type: 'uuid',
+      content: 't.reason',
+      change: `update workflow_condition_fault as t set reason = ${text('t.reason')}`,
+    }),
+  },
+  {
     name: 'workflowListeners',
     sql: paged({
       table: 'workflow_listener',

@@ -28,6 +28,8 @@ export interface WaitingEvent {
 /** A listener with what its conditions read. */
 export interface OpenListener extends ListenerKey {
   readonly event: string;
+  /** Of the execution in Temporal. */
+  readonly workflowId: string;
   readonly filters: string;
   readonly variables: string;
   readonly openedAfter: string;
@@ -216,7 +218,7 @@ export const WorkflowListeners = {
     const listeners = await sqlRows<OpenListener>(
       trx,
       `select ear.event, ear.execution_id as "executionId", ear.task_seq as seq, filters, variables,
-         opened_after::text as "openedAfter"
+         workflow_id as "workflowId", opened_after::text as "openedAfter"
        from workflow_ear as ear join workflow_listener using (tenant_id, execution_id, task_seq)
        where ear.tenant_id = ? and ear.event = any(?::text[])
        order by opened_after`,

@@ -4,6 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import { parseJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Definition } from '../../messages/definitions/definition.js';
+import { ConditionFault } from '../../models/workflows/condition-fault.js';
 import {
   WorkflowDefinition,
   WorkflowSecret,
@@ -99,6 +100,13 @@ export const listVersions = (
     .orderBy('version', 'desc')
     .limit(100)
     .execute();
+
+/** The last event for which a condition of a workflow could not be evaluated; undefined: there was none. */
+export const findConditionFault = async (
+  { db, tenantId }: Scope,
+  definitionId: string,
+): Promise<ConditionFault | undefined> =>
+  ConditionFault.query(db.read).forTenant(tenantId).findOne({ definitionId });
 
 /** Some of the workflows of a tenant by name, and how many there are. */
 export async function listDefinitions(

@@ -61,6 +61,19 @@ const WorkflowVersionRow = Type.Object(
   { description: 'A version of a workflow.' },
 );
 
+const ConditionFaultRow = Type.Object(
+  {
+    at: Instant('When it was.'),
+    version: Type.Integer({ description: 'The version whose condition it was.' }),
+    event: Type.String({ description: 'The kind of the event.' }),
+    executionId: nullable(
+      Uuid('The execution that would have heard the event; null: it would have started one.'),
+    ),
+    reason: Type.String({ description: 'Why it could not be evaluated.' }),
+  },
+  { description: 'A condition on an event that could not be evaluated: it did not hold.' },
+);
+
 /** A workflow that can be executed (spec/flows.md R22). */
 export const Workflow = Type.Object(
   {
@@ -86,6 +99,7 @@ export const Workflow = Type.Object(
     versions: Type.Optional(
       Type.Array(WorkflowVersionRow, { description: 'The last 100 versions, the newest first.' }),
     ),
+    conditionFault: Type.Optional(nullable(ConditionFaultRow)),
   },
   { description: 'A workflow.' },
 );

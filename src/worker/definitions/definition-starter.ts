@@ -56,7 +56,7 @@ export function startDefinitionStarter(platform: Platform): Stoppable {
       failure,
       look: async (watch) => {
         for (let isMore = true; isMore && !watch.isStopped;) {
-          const { claimed, starts } = await claimDefinedStarts(cell);
+          const { claimed, starts } = await claimDefinedStarts(platform, cell);
           await startAll(platform, starts);
           isMore = claimed > 0;
         }
@@ -65,7 +65,7 @@ export function startDefinitionStarter(platform: Platform): Stoppable {
     watchCells(platform, (cell) => ({
       everyMs,
       failure,
-      look: async () => startAll(platform, await reclaimDefinedStarts(cell)),
+      look: async () => startAll(platform, await reclaimDefinedStarts(platform, cell)),
     })),
   ];
   watches.push(

@@ -26,7 +26,9 @@ export function startEventReader(platform: Platform): Stoppable {
     everyMs,
     failure: 'cannot read out events to workflows; trying again',
     look: async (watch) => {
-      for (let isMore = true; isMore && !watch.isStopped;) isMore = await readOutEvents(cell);
+      for (let isMore = true; isMore && !watch.isStopped;) {
+        isMore = await readOutEvents(platform, cell);
+      }
       await wakeAll(platform, cell);
     },
   }));

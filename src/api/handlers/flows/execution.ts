@@ -8,6 +8,7 @@ import {
   knownWorkflows,
 } from '../../../flows/known-workflows.js';
 import {
+  findConditionFault,
   findDefinition,
   listDefinitions,
   listVersions,
@@ -33,9 +34,9 @@ export const executionHandlers: Handlers<Operations['execution']> = {
   },
   getWorkflow: async ({ params, query }, scope) => {
     const own = await findDefinition(scope, params.workflowId, query.version);
-    return own
-      ? presentDefinitionWhole(own, await listVersions(scope, own.id))
-      : presentWorkflow(findWorkflow(params.workflowId));
+    if (!own) return presentWorkflow(findWorkflow(params.workflowId));
+    const versions = await listVersions(scope, own.id);
+    return presentDefinitionWhole(own, versions, await findConditionFault(scope, own.id));
   },
   execute: async ({ params, body, idempotencyKey }, scope, platform) => {
     const known = await findExecutable(scope, params.workflowId);
