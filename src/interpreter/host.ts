@@ -33,6 +33,8 @@ export interface HostCall {
 export interface Host {
   /** Whether values are measured before they are written; left out: they are. */
   readonly isMeasured?: boolean;
+  /** Whether what functions take apart counts; left out: it does. */
+  readonly isPartingCounted?: boolean;
   /** How much may be computed before others get a word. */
   readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */

@@ -43,7 +43,7 @@ export class Interpreter {
   constructor(state: DefinitionState, host: Host) {
     this.#state = state;
     this.host = host;
-    this.values = new Values(state, host.isMeasured);
+    this.values = new Values(state, host.isMeasured, host.isPartingCounted);
     this.#undos = new Undos(state, host, this.values);
     this.#costKept = state.cost;
   }

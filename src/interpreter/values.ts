@@ -1,5 +1,9 @@
 import { CostFault, ExpressionFault } from '../kernel/expression/expression-fault.js';
-import { compileExpression, expressionCostMax } from '../kernel/expression/expression.js';
+import {
+  compileExpression,
+  expressionCostMax,
+  type Spend,
+} from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/json-schema-check.js';
 import { isLongerThan } from '../kernel/text/json-length.js';
 import {
@@ -35,12 +39,15 @@ export class Values {
   readonly #state: DefinitionState;
   /** Whether values are measured; they were not where a history is older than that. */
   readonly #isMeasured: boolean;
+  /** Whether what functions take apart counts; it does not in executions that began before it did. */
+  readonly #isPartingCounted: boolean;
   /** What the expressions of each task that is under way have cost. */
   readonly #costs = new Map<string, number>();
 
-  constructor(state: DefinitionState, isMeasured = true) {
+  constructor(state: DefinitionState, isMeasured = true, isPartingCounted = true) {
     this.#state = state;
     this.#isMeasured = isMeasured;
+    this.#isPartingCounted = isPartingCounted;
   }
 
   /** A task, or a turn of its loop, begins: its expressions have cost nothing yet. */
@@ -67,9 +74,10 @@ export class Values {
   #evaluate(text: string, variables: Variables, path: string): unknown {
     try {
       const all = { ...variables, context: this.#state.context };
-      const count = (cost: number, looked: number): void => {
+      const count: Spend = (cost, looked, parted) => {
         this.#state.cost += cost;
-        this.#costs.set(path, (this.#costs.get(path) ?? 0) + cost + looked);
+        const ofTask = cost + looked + (this.#isPartingCounted ? parted : 0);
+        this.#costs.set(path, (this.#costs.get(path) ?? 0) + ofTask);
       };
       const lookedMax = this.#isMeasured ? expressionCostMax : Number.MAX_SAFE_INTEGER;
       const compiled = compileExpression(text, Object.keys(all));

@@ -8,12 +8,40 @@ export const insideOf = (value: object): unknown[] =>
  * A value as the library reads it: it asks objects for their constructor, so that one with a property of
  * that name is no object for it, but as a map it is one.
  */
-export function readable(value: unknown): unknown {
+function madeReadable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(readable);
-  const entries = Object.entries(value).map(([name, one]) => [name, readable(one)] as const);
+  if (Array.isArray(value)) return value.map(madeReadable);
+  const entries = Object.entries(value).map(([name, one]) => [name, madeReadable(one)] as const);
   return Object.hasOwn(value, 'constructor') ? new Map(entries) : Object.fromEntries(entries);
 }
+
+/**
+ * What was found of values that expressions are given: they never change, and each expression of a task, and
+ * each task, is given the same ones. Another look at one would cost as much time as the first, and is not
+ * counted as much (docs/decisions/0456).
+ */
+const known = {
+  readable: new WeakMap<object, unknown>(),
+  weighed: new WeakMap<object, Weighed>(),
+  plain: new WeakMap<object, Plain>(),
+};
+
+/** What `find` gives for a value; it is asked once for each that is a list or an object. */
+function found<Found>(
+  memory: WeakMap<object, Found>,
+  value: unknown,
+  find: (value: unknown) => Found,
+): Found {
+  if (typeof value !== 'object' || value === null) return find(value);
+  const before = memory.get(value);
+  if (before !== undefined) return before;
+  const first = find(value);
+  memory.set(value, first);
+  return first;
+}
+
+/** The value of a variable as the library reads it. */
+export const readable = (value: unknown): unknown => found(known.readable, value, madeReadable);
 
 /** What a value weighs, and whether it has names of which the library must not know (`readable`). */
 interface Weighed {
@@ -40,15 +68,60 @@ export function weigh(value: unknown, max: number): Weighed {
   return { weight, isOdd };
 }
 
+/** Values of a variable that are weighed; what has more weighs that much. */
+export const weightMax = 50_000;
+
+/** Weighs the value of a variable. */
+export const weighVariable = (value: unknown): Weighed =>
+  found(known.weighed, value, (one) => weigh(one, weightMax));
+
 const valuesMax = 100_000;
 const depthMax = 60;
 
+/** A value as JSON has it, with how many there are in it and how deep. */
+interface Plain {
+  readonly value: unknown;
+  readonly count: number;
+  readonly depth: number;
+}
+
+/** What stands no deeper in a result, and has as much inside, is remembered: all of a variable, in a list. */
+const knownDepth = 2;
+const knownCount = 500;
+
+/** How many values were looked at, and how deep they are. */
+interface Looked {
+  count: number;
+  depth: number;
+}
+
 /** A value of an expression as JSON has it. */
-export function plainOf(value: unknown, depth: number, count = { of: 0 }): unknown {
-  count.of += 1;
-  if (depth > depthMax || count.of > valuesMax) {
+export function plainOf(
+  value: unknown,
+  depth = 0,
+  looked: Looked = { count: 0, depth: 0 },
+): unknown {
+  const isKept = depth <= knownDepth && typeof value === 'object' && value !== null;
+  const before = isKept ? known.plain.get(value) : undefined;
+  looked.count += before?.count ?? 1;
+  looked.depth = Math.max(looked.depth, depth + (before?.depth ?? 0));
+  if (looked.depth > depthMax || looked.count > valuesMax) {
     throw new ExpressionFault('The value of the expression is too large.');
   }
+  if (before) return before.value;
+  if (!isKept) return newPlain(value, depth, looked);
+  const inside = { count: looked.count, depth };
+  const made = newPlain(value, depth, inside);
+  const kept = { value: made, count: inside.count - looked.count + 1, depth: inside.depth - depth };
+  if (kept.count >= knownCount && typeof made === 'object' && made !== null) {
+    known.plain.set(value, kept).set(made, kept);
+  }
+  looked.count = inside.count;
+  looked.depth = Math.max(looked.depth, inside.depth);
+  return made;
+}
+
+function newPlain(value: unknown, depth: number, looked: Looked): unknown {
   if (typeof value === 'bigint') return wholeOf(value);
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value;
@@ -56,13 +129,13 @@ export function plainOf(value: unknown, depth: number, count = { of: 0 }): unkno
   }
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map((one) => plainOf(one, depth + 1, count));
+  if (Array.isArray(value)) return value.map((one) => plainOf(one, depth + 1, looked));
   if (typeof value === 'object') {
     const own = Object.getPrototypeOf(value) as unknown;
     if (own !== Object.prototype && own !== null && !(value instanceof Map)) return scalarOf(value);
     const entries = value instanceof Map ? [...value] : Object.entries(value);
     return Object.fromEntries(
-      entries.map(([name, one]) => [String(name), plainOf(one, depth + 1, count)]),
+      entries.map(([name, one]) => [String(name), plainOf(one, depth + 1, looked)]),
     );
   }
   throw new ExpressionFault('The value of the expression cannot be written as JSON.');

@@ -1,4 +1,14 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
+import {
+  chargeCompared,
+  chargeList,
+  chargeText,
+  chargeValue,
+  keptName,
+  lostNames,
+  openBudget,
+  taking,
+} from './expression-budget.js';
 import { CostFault, ExpressionFault } from './expression-fault.js';
 import {
   childrenOf,
@@ -8,7 +18,7 @@ import {
   macros,
   variablesOf,
 } from './expression-tree.js';
-import { insideOf, plainOf, readable, weigh } from './expression-value.js';
+import { plainOf, readable, weighVariable, weightMax } from './expression-value.js';
 
 /** Characters of an expression. */
 export const expressionLengthMax = 2_000;
@@ -17,6 +27,9 @@ export const expressionLengthMax = 2_000;
 export const expressionCostMax = 100_000;
 /** Of a condition on an event: it is asked of each, in a process that does other things, too. */
 export const conditionCostMax = 10_000;
+
+/** The cost of an expression, what was looked through, and how much more of that functions took apart. */
+export type Spend = (cost: number, looked: number, parted: number) => void;
 
 /** An expression that can be evaluated; the same expression, names and values always give the same. */
 export interface Expression {
@@ -29,10 +42,10 @@ export interface Expression {
   fieldsOf(variable: string): readonly string[];
   /** Where such a field is not only passed on, alone or joined with others, but looked at. */
   lookedAt(variable: string): readonly number[];
-  /** Throws an ExpressionFault; `spend` is told of the cost, and of what was looked through. */
+  /** Throws an ExpressionFault; `spend` is told of it. */
   evaluate(
     values: Readonly<Record<string, unknown>>,
-    spend?: (cost: number, looked: number) => void,
+    spend?: Spend,
     costMax?: number,
     lookedMax?: number,
   ): unknown;
@@ -58,58 +71,6 @@ const growing = new Set(['==', '!=', 'in', '+']);
 
 const limits = { maxAstNodes: 1_000, maxDepth: 40, maxListElements: 500, maxMapEntries: 500 };
 
-/** The budget of the evaluation that is under way: evaluation is synchronous. */
-let budget = { left: 0, looked: 0, kibibytes: 1, isSpent: false };
-
-function charge(cost: number): void {
-  budget.left -= cost;
-  if (budget.left >= 0) return;
-  budget.isSpent = true;
-  throw new CostFault();
-}
-
-/** Names that the library leaves out of maps, without a word. */
-const lostNames = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Called for each list before it is visited: what it will cost is known by its length. */
-function chargeList(list: unknown, perElement: bigint, growingParts: bigint): unknown {
-  const size = insideOf(list ?? {}).length;
-  charge(size * (Number(perElement) + Number(growingParts) * budget.kibibytes));
-  return list;
-}
-
-/** Called for each value that a list is built of. */
-function chargeValue(value: unknown): unknown {
-  charge(weigh(value, budget.left).weight);
-  return value;
-}
-
-/** What is looked through has a budget of its own: it says when others have a turn as little as it did. */
-function chargeLook(cost: number): void {
-  budget.looked -= cost;
-  if (budget.looked >= 0) return;
-  budget.isSpent = true;
-  throw new CostFault();
-}
-
-/** Called for what a function looks through, and for what was put together: a text costs by its length. */
-function chargeText(value: unknown): unknown {
-  if (typeof value === 'string') chargeLook(value.length >> 5);
-  return value;
-}
-
-/** Called for what is compared as a whole. */
-function chargeCompared(value: unknown): unknown {
-  chargeLook(weigh(value, budget.looked).weight);
-  return value;
-}
-
-/** Called for each name of a map that is not known before. */
-function keptName(name: unknown): unknown {
-  if (!lostNames.has(String(name))) return name;
-  throw new ExpressionFault(`'${String(name)}' cannot be a name in a map.`);
-}
-
 type Binary = (left: number, right: number) => number;
 const arithmetic: Readonly<Record<string, Binary>> = {
   '+': (left, right) => left + right,
@@ -132,6 +93,9 @@ function newEnvironment(): Environment {
   environment.registerFunction('chargedList(dyn, int, int): dyn', chargeList);
   environment.registerFunction('chargedValue(dyn): dyn', chargeValue);
   environment.registerFunction('chargedText(dyn): dyn', chargeText);
+  for (const { name, charge: chargeOf } of Object.values(taking)) {
+    environment.registerFunction(`${name}(dyn): dyn`, chargeOf);
+  }
   environment.registerFunction('chargedCompared(dyn): dyn', chargeCompared);
   environment.registerFunction('keptName(dyn): dyn', keptName);
   return environment;
@@ -226,6 +190,8 @@ function insertionsOfSizes(node: ASTNode, depth: number, isOnce: boolean): Inser
   const found = children.flatMap((child, at) => {
     if (isOnce && child === compared) return around(child, 'chargedCompared', depth);
     const isLookedThrough = isOnce && isCall && at === 0 && child.op !== 'value';
+    const taken = isLookedThrough && Object.hasOwn(taking, node.args[0]) && taking[node.args[0]];
+    if (taken) return around(child, taken.name, depth);
     return isLookedThrough || child.op === '+' ? around(child, 'chargedText', depth) : [];
   });
   const isJoined = node.op === 'rcall' && node.args[0] === 'join';
@@ -344,34 +310,31 @@ function compile(text: string, names: readonly string[]): Expression {
 const readableOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, readable(value)]));
 
-/** Values of a variable that are weighed; what has more weighs that much. */
-const weightMax = 50_000;
-
 function evaluate(
   run: (values: Record<string, unknown>) => unknown,
   values: Readonly<Record<string, unknown>>,
-  spend: (cost: number, looked: number) => void = () => undefined,
+  spend: Spend = () => undefined,
   costMax = expressionCostMax,
   lookedMax = expressionCostMax,
 ): unknown {
-  const weighed = Object.values(values).map((value) => weigh(value, weightMax));
+  const weighed = Object.values(values).map(weighVariable);
   const weight = weighed.reduce((sum, one) => sum + one.weight, 0);
   // A value that is too large to be looked through may have such names, too.
   const isOdd = weighed.some((one) => one.isOdd || one.weight > weightMax);
   const kibibytes = Math.ceil((weight + 1) / 64);
-  const own = { left: costMax, looked: lookedMax, kibibytes, isSpent: false };
-  budget = own;
+  const own = { left: costMax, looked: lookedMax, parted: 0, kibibytes, isSpent: false };
+  openBudget(own);
   try {
     const result = run(isOdd ? readableOf(values) : { ...values });
     // `||` and `exists` go on after an error of one part.
     if (own.isSpent) throw new CostFault();
-    return plainOf(result, 0);
+    return plainOf(result);
   } catch (error) {
     if (own.isSpent) throw new CostFault();
     if (error instanceof ExpressionFault) throw error;
     throw new ExpressionFault(messageOf(error), positionOf(error));
   } finally {
     const cost = Math.ceil(weight / (isOdd ? 8 : 64)) + costMax - Math.max(0, own.left);
-    spend(cost, lookedMax - Math.max(0, own.looked));
+    spend(cost, lookedMax - Math.max(0, own.looked), own.parted);
   }
 }

@@ -103,6 +103,51 @@ describe('expressions of definitions', () => {
     });
   }
 
+  // spec/beyond.md R409
+  const apart: readonly [string, number][] = [
+    // A quarter of the characters, where parts are made of them, and a sixteenth, where they are counted.
+    ['x.t.split(" ") == []', 62_500],
+    ['size(x.t) == 0', 15_625],
+    ['size(x.t.split(" ")) == 0', 62_500],
+    ['x.t.contains("z")', 0],
+    ['x.words.all(w, size(w) > 9)', 0],
+  ];
+  for (const [one, expected] of apart) {
+    it(`${one} costs its task what it takes apart`, () => {
+      const spent: number[] = [];
+      const x = { t: text, words: [text] };
+      compileExpression(one, ['x']).evaluate({ x }, (_cost, _looked, parted) => spent.push(parted));
+      expect(spent).to.deep.equal([expected]);
+    });
+  }
+
+  it('a large value is looked through once, by however many expressions', () => {
+    let looks = 0;
+    const handler = {
+      ownKeys(of: object) {
+        looks += 1;
+        return Reflect.ownKeys(of);
+      },
+    };
+    const large = Object.fromEntries(many.map((one, at) => [`n${at}`, one]));
+    for (const x of [large, { ...large, constructor: 1 }]) {
+      const watched = new Proxy(x, handler);
+      const shown = compileExpression('x', ['x']).evaluate({ x: watched });
+      expect(shown).to.deep.equal(x);
+      const first = looks;
+      for (const one of ['x', '[x][0]', '{"of": x}.of', 'x.n1.id']) {
+        compileExpression(one, ['x']).evaluate({ x: watched });
+      }
+      expect(looks).to.equal(first);
+      // As deep as a value may be, and as many as there may be, it still is.
+      let deep: unknown = watched;
+      for (let each = 0; each < 60; each += 1) deep = [deep];
+      expect(() => compileExpression('y', ['y']).evaluate({ y: deep })).to.throw(/too large/);
+      const often = `[${Array.from({ length: 20 }, () => 'x').join(',')}]`;
+      expect(() => compileExpression(often, ['x']).evaluate({ x: watched })).to.throw(/too large/);
+    }
+  });
+
   it('a condition on an event may look at what the event says', () => {
     const words = ['b', 'c', 'd', 'e', 'f'].map((word) => `data.text.contains("${word}")`);
     const data = { text: 'a'.repeat(65_000) };

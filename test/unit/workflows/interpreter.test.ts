@@ -18,12 +18,18 @@ class EndlessHost extends DryHost {
 }
 
 /** Carries out tasks; each call gives what the result says. */
-async function carryOut(tasks: TaskList, input: unknown, result: FakeResult = { output: {} }) {
+async function carryOut(
+  tasks: TaskList,
+  input: unknown,
+  result: FakeResult = { output: {} },
+  isPartingCounted = true,
+) {
   const host = new EndlessHost(
     startMs,
     () => result,
     () => false,
   );
+  Object.assign(host, { isPartingCounted });
   const state: DefinitionState = {
     seq: 0,
     context: {},
@@ -199,6 +205,24 @@ describe('carrying out a definition', () => {
       expect(ran.fault?.detail).to.equal(
         'The expressions of the task cost more than those of one may.',
       );
+    });
+
+    it('count what functions take apart, but in executions that began before that', async () => {
+      // Some 71,000 each: 250,000 characters are a quarter of it units, and a thirty-second.
+      const text = 'x y '.repeat(62_500);
+      const parts = (count: number) => {
+        const names = Array.from({ length: count }, (_each, at) => `k${at}`);
+        const set = Object.fromEntries(
+          names.map((name) => [name, '${ size(input.text.split(" ")) }']),
+        );
+        return [{ a: { set } }];
+      };
+      expect((await carryOut(parts(7), { text })).fault).to.equal(undefined);
+      expect((await carryOut(parts(8), { text })).fault?.detail).to.equal(
+        'The expressions of the task cost more than those of one may.',
+      );
+      const before = await carryOut(parts(8), { text }, { output: {} }, false);
+      expect(before.fault).to.equal(undefined);
     });
 
     it('cost nothing to the tasks after it, and beside it in a fork', async () => {
