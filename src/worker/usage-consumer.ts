@@ -8,10 +8,11 @@ import { Watch } from './watch.js';
 
 /**
  * Maximum events of one workflow: a single event gets a workflow of its own; under load events are
- * batched, since a workflow costs as much as rating about 100 events. Its activity divides them
- * into transactions.
+ * batched, since a workflow costs as much as rating about 100 events, and the first thousand of each
+ * is not prepared ahead. Its activity divides them into transactions, and ends early where they take
+ * long (docs/decisions/0483).
  */
-const batchEventsMax = 4_000;
+const batchEventsMax = 16_000;
 /** Interval of polling for events, in addition to notifications. */
 const pollMs = 1_000;
 /** How long to wait for a notification from this process's workers before polling Temporal. */

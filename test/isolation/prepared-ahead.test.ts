@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { parseRecords, prepareRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
+import { sqlRows } from '../../src/models/db/sql-rows.js';
 import { createAccount, createService, event, usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
@@ -17,6 +18,11 @@ describe('usage that was prepared before it is rated', () => {
     serviceId = await createService(tenant, 'Calls');
   });
 
+  const countCharges = async (): Promise<number> => {
+    const sql = 'select count(*)::integer from rated_transaction where tenant_id = ?';
+    const [row] = await sqlRows<{ count: number }>(tenant.scope.db.read, sql, [tenant.id]);
+    return row?.count ?? NaN;
+  };
   /** Prepares 100 calls, does something else, and rates them; their amount, and how much was taken over. */
   const rate = async (name: string, work: () => Promise<unknown>) => {
     const message = usage('acme', serviceId, { externalTransactionId: name });
@@ -27,6 +33,8 @@ describe('usage that was prepared before it is rated', () => {
     if (!read) throw new Error('The message is no event.');
     const isPrepared = ahead.has(read);
     await work();
+    let written = NaN;
+    const writing: Promise<void>[] = [];
     const counts = await rateUsage(tenant.scope, {
       partition: 0,
       from: offset,
@@ -37,7 +45,16 @@ describe('usage that was prepared before it is rated', () => {
       workflowId: 'test',
       runId: newId(),
       onFault: (error) => expect.fail(String(error)),
+      onWriting: () => {
+        const counting = countCharges().then((count) => {
+          written = count;
+        });
+        writing.push(counting);
+      },
     });
+    await Promise.all(writing);
+    // Said once of a transaction, when nothing of it can be seen.
+    expect([writing.length, written]).to.deep.equal([1, offset]);
     expect(counts).to.deep.equal({ rated: 1, duplicate: 0, rejected: 0 });
     offset += 1;
     const [charge] = (await event(tenant, name)).ratedTransactions;

@@ -42,17 +42,20 @@ export async function rateRange(
       ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
       : { next: firstOffset, counts: { rated: 0, duplicate: 0, rejected: 0 } };
   let offset = first;
-  let next: ReturnType<typeof readSlice> | undefined;
+  /** What was made ready of the range beyond this transaction: one part at most. */
+  const ready: ReturnType<typeof readSlice>[] = [];
   while (offset < endOffset && (offset === first || performance.now() - startedAt < rangeMsMax)) {
-    const { records, ahead, nextOffset, isLost } = await (next ??
+    const { records, ahead, nextOffset, isLost } = await (ready.pop() ??
       readSlice(platform, scope, range, offset, 'now'));
-    // A partition is rated one transaction after the other: what comes next is made ready meanwhile.
-    next =
-      nextOffset < endOffset && areShort(records)
-        ? readSlice(platform, scope, range, nextOffset, 'ahead')
-        : undefined;
-    // The last one may be waited for by nobody.
-    next?.catch(() => undefined);
+    // A partition is rated one transaction after the other: what comes next is made ready while the database
+    // writes. Earlier it would only delay what is written.
+    const readNext = (): void => {
+      if (ready.length > 0 || nextOffset >= endOffset || !areShort(records)) return;
+      const next = readSlice(platform, scope, range, nextOffset, 'ahead');
+      // The last one may be waited for by nobody.
+      next.catch(() => undefined);
+      ready.push(next);
+    };
     if (!isLost) {
       tracing?.link(records.flatMap(({ record }) => record.trace ?? []));
       const counts = await rateUsage(scope, {
@@ -65,6 +68,7 @@ export async function rateRange(
         ...currentRun(),
         onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
         onRated: onCommitted,
+        onWriting: readNext,
         onLatePartitions: (made) => {
           metrics.usagePartitionsLate.inc(made);
           log.warn({ made, ...range }, 'usage came with the time of a month that has no partition');

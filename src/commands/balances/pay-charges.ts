@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { Decimal, sum, ZERO } from '../../kernel/numbers/money.js';
+import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
 import { WalletHold } from '../../models/balances/wallet-hold.js';
@@ -52,14 +52,20 @@ export async function payCharges(
   );
   if (!ledger) return paid;
   const holds = ledger.hasHeld ? await findHolds(trx, scope, owed) : new Map<string, HeldParts>();
-  for (const { id: chargeId, ...charge } of owed) {
-    const held = holds.get(holdKey(charge));
-    const { open, left } = held
-      ? ledger.drawHeld({ ...charge, chargeId }, held.parts, held.id)
-      : { open: charge.amount, left: [] };
-    if (held) held.parts = left;
-    const parts = ledger.draw({ ...charge, chargeId, amount: open });
-    const drawn = sum([charge.amount.minus(open), ...parts.map(({ amount }) => amount)]);
+  for (const charge of owed) {
+    const { id: chargeId, accountId, currency, serviceId, amount } = charge;
+    // Written out, because this is done for every charge: spread objects cost ten times as much.
+    const payable = { chargeId, accountId, currency, serviceId, amount };
+    const held = holds.size === 0 ? undefined : holds.get(holdKey(charge));
+    if (!held) {
+      const drawn = drawnBy(ledger.draw(payable));
+      if (!drawn.isZero()) paid.set(chargeId, drawn);
+      continue;
+    }
+    const { open, left } = ledger.drawHeld(payable, held.parts, held.id);
+    held.parts = left;
+    const parts = ledger.draw({ ...payable, amount: open });
+    const drawn = amount.minus(open).plus(drawnBy(parts));
     if (!drawn.isZero()) paid.set(chargeId, drawn);
   }
   if (mode === 'preview') return paid;
@@ -69,6 +75,9 @@ export async function payCharges(
   await ledger.write();
   return paid;
 }
+
+const drawnBy = (parts: readonly GrantPart[]): Decimal =>
+  parts.reduce((drawn, { amount }) => (drawn.isZero() ? amount : drawn.plus(amount)), ZERO);
 
 /** What is left of a hold while its event is paid. */
 interface HeldParts {

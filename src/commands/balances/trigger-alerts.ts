@@ -24,19 +24,29 @@ export interface CountedCharge {
   readonly volumes: readonly { readonly attributeName: string; readonly volume: Decimal }[];
 }
 
-/** A charge of usage as its row says it. */
+/** A charge of usage as its row says it; written out, because this is done for every charge. */
 export const countedCharge = (
   row: Omit<CountedCharge, 'date' | 'volumes'> & { readonly transactionDate: string },
   volumes: CountedCharge['volumes'],
-): CountedCharge => ({ ...row, date: row.transactionDate, volumes });
+): CountedCharge => ({
+  date: row.transactionDate,
+  accountId: row.accountId,
+  contractId: row.contractId,
+  serviceId: row.serviceId,
+  currency: row.currency,
+  usageType: row.usageType,
+  amount: row.amount,
+  volumes,
+});
 
 /** What a figure moves by. */
 interface Movement {
   readonly alert: Alert;
+  readonly thresholds: readonly Decimal[];
   readonly accountId: string;
   readonly currency: string;
   readonly period: Period;
-  delta: Decimal;
+  readonly delta: Decimal;
 }
 
 /**
@@ -53,9 +63,7 @@ export async function countCharges(
   const alerts = await Alert.onCharges(trx, tenantId);
   if (alerts.length === 0) return;
   const today = utcDate(now());
-  const movements = new Map<string, Movement>();
-  for (const alert of alerts)
-    addMovements(alert, periodAt(alert.period, today), charges, movements);
+  const movements = movementsOf(alerts, today, charges);
   if (movements.size === 0) return;
   const figures = await AlertFigure.move(
     trx,
@@ -85,25 +93,54 @@ const keyOf = (of: {
   readonly currency: string;
 }): string => `${of.alertId}/${of.accountId}/${of.currency}`;
 
-/** What charges move the figures of an alert by, in the running period. */
-function addMovements(
-  alert: Alert,
-  period: Period,
+/** What charges move the figures of alerts by; of those that count the same it is summed up once. */
+function movementsOf(
+  alerts: readonly Alert[],
+  today: string,
   charges: readonly CountedCharge[],
-  into: Map<string, Movement>,
-): void {
+): Map<string, Movement> {
+  const counted = new Map<string, readonly CountedSum[]>();
+  const movements = new Map<string, Movement>();
+  for (const alert of alerts) {
+    const period = periodAt(alert.period, today);
+    const { measure, attribute, accountId: account, contractId, serviceId } = alert;
+    const what = JSON.stringify([measure, attribute, account, contractId, serviceId, period]);
+    const sums = counted.get(what) ?? sumsOf(alert, period, charges);
+    counted.set(what, sums);
+    const thresholds = thresholdsOf(alert);
+    for (const { accountId, currency, delta } of sums) {
+      const key = keyOf({ alertId: alert.id, accountId, currency });
+      movements.set(key, { alert, thresholds, accountId, currency, period, delta });
+    }
+  }
+  return movements;
+}
+
+/** What charges come to by account and currency, as an alert counts them. */
+interface CountedSum {
+  readonly accountId: string;
+  readonly currency: string;
+  delta: Decimal;
+}
+
+function sumsOf(alert: Alert, period: Period, charges: readonly CountedCharge[]): CountedSum[] {
+  // Not by one text for both: that is made for every charge.
+  const byAccount = new Map<string, Map<string, CountedSum>>();
+  const isByAccount = isOfEach(alert);
   for (const charge of charges) {
     if (charge.date < period.start || charge.date >= period.end) continue;
     if (charge.usageType !== 'Charge' || !concerns(alert, charge)) continue;
     const delta = deltaOf(alert, charge);
     if (delta.isZero()) continue;
-    const accountId = isOfEach(alert) ? charge.accountId : noAccount;
+    const accountId = isByAccount ? charge.accountId : noAccount;
     const currency = alert.measure === 'spend' ? charge.currency : '';
-    const key = keyOf({ alertId: alert.id, accountId, currency });
-    const known = into.get(key);
-    if (known) known.delta = known.delta.plus(delta);
-    else into.set(key, { alert, accountId, currency, period, delta });
+    const known = byAccount.get(accountId) ?? new Map<string, CountedSum>();
+    byAccount.set(accountId, known);
+    const sum = known.get(currency);
+    if (sum) sum.delta = sum.delta.plus(delta);
+    else known.set(currency, { accountId, currency, delta });
   }
+  return [...byAccount.values()].flatMap((of) => [...of.values()]);
 }
 
 const concerns = ({ accountId, contractId, serviceId }: Alert, charge: CountedCharge): boolean =>
@@ -136,27 +173,27 @@ async function countFigure(
   trx: Knex.Transaction,
   scope: Scope,
   figure: Figure,
-  { alert, accountId, period, delta }: Movement,
+  { alert, thresholds, accountId, period, delta }: Movement,
 ): Promise<Triggered[]> {
   let value = new Decimal(figure.value);
-  let fired = figure.fired.map((threshold) => new Decimal(threshold));
+  let { fired } = figure;
   if (figure.isNew) {
     value = await sumSoFar(within(scope, trx), figure, alert, period);
     const before = value.minus(delta);
     const isSilent = utcDate(alert.armedAt) >= period.start;
-    fired = thresholdsOf(alert).filter(
-      (threshold) => isSilent && threshold.lessThanOrEqualTo(before),
-    );
+    fired = thresholds
+      .filter((threshold) => isSilent && threshold.lessThanOrEqualTo(before))
+      .map(decimalText);
   }
-  const passed = thresholdsOf(alert).filter(
+  const passed = thresholds.filter(
     (threshold) =>
-      threshold.lessThanOrEqualTo(value) && !fired.some((known) => known.eq(threshold)),
+      threshold.lessThanOrEqualTo(value) && !fired.some((known) => threshold.eq(known)),
   );
   if (figure.isNew || passed.length > 0) {
     await AlertFigure.keep(trx, scope.tenantId, {
       ...figure,
       value: decimalText(value),
-      fired: [...fired, ...passed].map(decimalText),
+      fired: [...fired, ...passed.map(decimalText)],
     });
   }
   const account = alert.accountId ?? (accountId === noAccount ? null : accountId);

@@ -36,6 +36,8 @@ export interface RateUsageInput {
   readonly runId: string;
   /** Called with errors of rating that are faults of the product. */
   readonly onFault: (error: unknown) => void;
+  /** Called when all of a transaction is computed, before it is written. */
+  readonly onWriting?: () => void;
   /**
    * Called with the counts committed now; records that were consumed before are not counted again.
    */
@@ -192,6 +194,7 @@ async function rateInTransaction(
     return batch.charge(portions);
   };
   const { end, count } = await rateEach(takes, candidates, input.end, rate);
+  input.onWriting?.();
   if (!input.areKept) {
     const rated = candidates.slice(0, count).map(({ record }) => record);
     await insertMessages(trx, tenantId, partition, rated);

@@ -273,6 +273,15 @@ export class UsageBatch {
     await countCharges(trx, scope, this.#counted);
   }
 
+  /** Writes events, with what their rows and those of their charges name. */
+  async #writeEvents(trx: Knex.Transaction, tenantId: string): Promise<void> {
+    // Updates first: they free the offsets that rows of repaired events take over.
+    await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
+    await UsageEvent.insertMany(trx, tenantId, this.#inserted);
+    await UsageEvent.writeRun(trx, tenantId, this.#run);
+    await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
+  }
+
   /** Writes events, charges and counters, and records webhook events; their charges were made before. */
   async write(
     trx: Knex.Transaction,
@@ -281,12 +290,8 @@ export class UsageBatch {
   ): Promise<void> {
     if (this.#uncharged.length > 0) throw new Error('Charges of this batch were not made.');
     const { tenantId } = scope;
-    // Updates first: they free the offsets that rows of repaired events take over.
-    await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
-    await UsageEvent.insertMany(trx, tenantId, this.#inserted);
-    await UsageEvent.writeRun(trx, tenantId, this.#run);
-    await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
-    await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
+    const writing = this.#writeEvents(trx, tenantId);
+    await RatedTransaction.insertAfter(writing, trx, tenantId, this.#transactions);
     const charged = new Set(this.#transactions.map(({ externalTranId }) => externalTranId));
     await insertSearchedIds(trx, tenantId, charged);
     await UsageCounter.write(trx, tenantId, counters);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import { Portions } from '../../kernel/portions.js';
@@ -69,6 +70,9 @@ export async function writeTogether(
  */
 const rowsAtOnce = 2_000;
 
+const portionAt = <Row>(rows: readonly Row[], from: number): readonly Row[] =>
+  rows.length <= rowsAtOnce ? rows : rows.slice(from, from + rowsAtOnce);
+
 /**
  * Writes any number of rows of one table with few statements: each column is bound as one array, or
  * as a single value if all rows have the same.
@@ -90,10 +94,28 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
   async insert(trx: Knex, tenantId: string, rows: readonly Row[], conflict = ''): Promise<void> {
     const portions = new Portions();
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      const some = rows.length <= rowsAtOnce ? rows : rows.slice(from, from + rowsAtOnce);
-      await writeTogether(trx, [this.inserting(tenantId, some, conflict)]);
+      await writeTogether(trx, [this.inserting(tenantId, portionAt(rows, from), conflict)]);
       await portions.rest();
     }
+  }
+
+  /**
+   * Inserts the rows after other writes of the same transaction, which are under way: the first statement
+   * is made while the database carries these out.
+   */
+  async insertAfter(
+    writing: Promise<unknown>,
+    trx: Knex,
+    tenantId: string,
+    rows: readonly Row[],
+  ): Promise<void> {
+    // The statement that is under way is sent before this process is kept busy.
+    const making = nextTurn().then(() => this.inserting(tenantId, portionAt(rows, 0)));
+    // Where the writes fail nobody waits for it.
+    making.catch(() => undefined);
+    await writing;
+    await writeTogether(trx, [await making]);
+    await this.insert(trx, tenantId, rows.slice(rowsAtOnce));
   }
 
   /** The statement that inserts the rows; null where there are none. */

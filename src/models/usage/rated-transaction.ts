@@ -366,4 +366,14 @@ export class RatedTransaction extends TenantModel {
   ): Promise<void> {
     return table.insert(trx, tenantId, rows);
   }
+
+  /** The same after other writes of the transaction, which are under way. */
+  static insertAfter(
+    writing: Promise<unknown>,
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly RatedTransactionRow[],
+  ): Promise<void> {
+    return table.insertAfter(writing, trx, tenantId, rows);
+  }
 }

@@ -1,4 +1,4 @@
-import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
 
 /** What may pay a charge. */
 export interface Credit {
@@ -34,7 +34,8 @@ export function byUse(a: Credit, b: Credit): number {
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** What of a credit nobody was promised. */
-export const freeOf = ({ rest, held }: Credit): Decimal => rest.minus(held);
+export const freeOf = ({ rest, held }: Credit): Decimal =>
+  held.isZero() ? rest : rest.minus(held);
 
 /**
  * Pays an amount with credits in their order of use, each as far as it goes; what they do not pay is
@@ -51,8 +52,9 @@ export function payWith<C extends Credit>(
   for (const credit of credits) {
     if (!open.greaterThan(ZERO)) break;
     if (!admits(credit, serviceId)) continue;
-    const part = Decimal.min(freeOf(credit), open);
-    if (!part.greaterThan(ZERO)) continue;
+    const free = freeOf(credit);
+    if (!free.greaterThan(ZERO)) continue;
+    const part = free.lessThan(open) ? free : open;
     parts.push({ credit, amount: part });
     open = open.minus(part);
   }
