@@ -11,7 +11,7 @@ const file = join(fileURLToPath(new URL('..', import.meta.url)), '.cache/console
 
 await compile();
 const { modules, operations } = await import('../dist/schemas/index.js');
-const { describeApi } = await import('../dist/schemas/http/openapi.js');
+const { describeApi } = await import('../dist/schemas/openapi/openapi.js');
 const declared = Object.values(operations).flatMap((ofResource) => Object.values(ofResource));
 const document = describeApi(declared, modules, { version: '', picklist: () => [] });
 const source = await readFile(new URL(import.meta.url));

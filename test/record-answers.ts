@@ -5,7 +5,7 @@ import { openTestInstance } from './support/servers/instance.js';
 import { recordAnswers } from './support/http/recorded-answers.js';
 import { stopTestServers } from './support/servers/servers.js';
 
-const path = new URL('../src/schemas/http/answers.json', import.meta.url);
+const path = new URL('../src/schemas/openapi/answers.json', import.meta.url);
 
 const instance = await openTestInstance({ isPublic: true });
 try {

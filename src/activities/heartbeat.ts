@@ -1,16 +1,7 @@
-import { Context } from '@temporalio/activity';
-import { PoolShares } from '../platform/database/pool-shares.js';
-import { activityFailure } from './failure.js';
+import type { Context } from '@temporalio/activity';
 
 /** Interval of the heartbeats of a long step. */
 const heartbeatMs = 2_000;
-
-/**
- * Maximum long steps of this process at the same time: two of a tenant, three of all. Each takes a
- * second or more, so more of them would delay each other and all other work (docs/decisions/0213).
- * Waiting for a place ends within the timeout of a step, ten minutes.
- */
-const places = new PoolShares({ max: 4, share: 0.5, waitMs: 9 * 60_000, waitersMax: 10_000 });
 
 /** Sends heartbeats while a step works. */
 export async function beating<T>(
@@ -22,21 +13,5 @@ export async function beating<T>(
     return await work();
   } finally {
     clearInterval(timer);
-  }
-}
-
-/** Runs a tenant's long step when there is a place for it, and sends heartbeats meanwhile. */
-export async function alive<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await beating(Context.current(), async () => {
-      await places.enter(tenantId);
-      try {
-        return await work();
-      } finally {
-        places.leave(tenantId);
-      }
-    });
-  } catch (error) {
-    throw activityFailure(error);
   }
 }

@@ -7,19 +7,17 @@ import type { Scope } from '../kernel/scope.js';
 import type { ClientAddress } from '../access/client-address.js';
 import type { Identity } from '../access/authenticate.js';
 import type { Platform } from '../process/platform.js';
+import type { Operation, OperationInput, OperationResult } from '../schemas/http/operation.js';
 import {
-  accessOf,
   idempotencyKeyForm,
   idempotencyOf,
   takesIdempotencyKey,
-  type Operation,
-  type OperationInput,
-  type OperationResult,
-} from '../schemas/http/operation.js';
+} from '../schemas/http/idempotency-key.js';
+import { accessOf } from '../schemas/http/operation-access.js';
 import type { StreamedAnswer, StreamedEvents } from '../schemas/http/operation.js';
 import { validate } from '../schemas/fields/validator.js';
 import { readBody } from './server/read-body.js';
-import { enterWithBody, largeBodyMin } from './server/body-budget.js';
+import { enterWithBody, largeBodyMin } from './server/large-bodies-at-once.js';
 import { openEventStream } from './event-stream.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
 import { limitToAccount } from './guards/limit-to-account.js';

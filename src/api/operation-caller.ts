@@ -6,7 +6,8 @@ import type { CallOperation, OperationCall } from '../messages/definitions/task.
 import type { Platform } from '../process/platform.js';
 import { resolveInput } from '../queries/keys/resolve-natural-keys.js';
 import { validate } from '../schemas/fields/validator.js';
-import { idempotencyOf, isReadOnly, type Operation } from '../schemas/http/operation.js';
+import { isReadOnly, type Operation } from '../schemas/http/operation.js';
+import { idempotencyOf } from '../schemas/http/idempotency-key.js';
 import { operations } from '../schemas/index.js';
 import { isCallable } from '../schemas/workflows/call.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerAccessKey } from './access/access-key.js';
 import { registerCell } from './cells/cell.js';
-import { registerArchive } from './ageing/archive.js';
+import { registerArchive } from './ageing/usage-archive.js';
 import { registerAudit } from './access/audit.js';
 import {
   registerAuditSchedule,

@@ -12,7 +12,7 @@ import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing/billing-run.js';
 import { creditNote } from './billing/credit-note.js';
 import { erasure } from './ageing/erasure.js';
-import { checkRoles } from '../schemas/http/operation.js';
+import { checkRoles } from '../schemas/http/operation-access.js';
 import type { DefinedFlow, KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
 import { resolveNaturalKeys } from '../queries/keys/resolve-natural-keys.js';
@@ -100,7 +100,7 @@ async function startOf(
  * 403: a flow requires the same roles by its name as by its slug; flows of the catalog and erasures
  * require ADMIN.
  */
-function checkWorkflow({ roles }: Scope, known: RecordedWorkflow): void {
+export function checkWorkflow({ roles }: Scope, known: RecordedWorkflow): void {
   if ('flow' in known) checkRoles(flowOperations[known.workflow], roles);
   if (known.workflow === 'erasePerson' && !roles.includes('ADMIN')) {
     throw problem.forbidden('The role ADMIN is required.');
@@ -139,21 +139,4 @@ async function failedExecution(scope: Scope, workflow: string, error: unknown): 
   const found = await getExecution(scope, workflow, id).catch(() => undefined);
   if (found === undefined || found.status === 'running') throw error;
   return id;
-}
-
-/** Asks Temporal to cancel an execution. 404: there is none. 409: it has ended. */
-export async function cancelExecution(
-  scope: Scope,
-  platform: Platform,
-  known: RecordedWorkflow,
-  executionId: string,
-): Promise<ExecutionDto> {
-  const { workflow } = known;
-  checkWorkflow(scope, known);
-  const record = await getExecution(scope, workflow, executionId);
-  if (record.status !== 'running') {
-    throw problem.conflict(`The execution is ${record.status} already.`, { field: 'status' });
-  }
-  await platform.temporal.cancel(record.workflowId, record.runId);
-  return executionView(known, platform)(await getExecution(scope, workflow, executionId));
 }

@@ -1,6 +1,6 @@
 import type { FlowInput, FlowRun } from '../messages/flow-run.js';
 import { lastStep } from './runtime/flow-step.js';
-import { shortSteps } from './runtime/proxies.js';
+import { shortSteps } from './runtime/step-timeouts.js';
 
 /** Onboarding: the account (its id is that of the execution), its contact and its address, or a draft. */
 export const createAccount = (run: FlowRun<FlowInput>) =>

@@ -1,6 +1,6 @@
 import type { FlowInput, FlowRun } from '../messages/flow-run.js';
 import { lastStep } from './runtime/flow-step.js';
-import { shortSteps } from './runtime/proxies.js';
+import { shortSteps } from './runtime/step-timeouts.js';
 
 /** Makes a contract. */
 export const createContract = (run: FlowRun<FlowInput>) =>

@@ -2,7 +2,7 @@ import type { FlowBatchCounts, FlowBatchInput } from '../messages/flow-batch.js'
 import type { FlowRun } from '../messages/flow-run.js';
 import { lastStep } from './runtime/flow-step.js';
 import { isAway, persist } from './runtime/repeat-while-away.js';
-import { shortSteps } from './runtime/proxies.js';
+import { shortSteps } from './runtime/step-timeouts.js';
 
 /** Items of one step: well below the timeout of a local activity, even if each takes 100 ms. */
 const portion = 100;

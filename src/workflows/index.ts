@@ -11,14 +11,10 @@ export * from './payment.js';
 export * from './service.js';
 export { moveClock } from './sandbox/sandbox-clock.js';
 export { moveTenant } from './cells/tenant-move.js';
-export {
-  amendUsageEvent,
-  cancelUsageEvent,
-  rateUsage,
-  repriceUsage,
-  rerateUsage,
-  retryUsage,
-} from './usage/usage.js';
+export { amendUsageEvent, cancelUsageEvent, rerateUsage } from './usage/correct-usage.js';
+export { rateUsage } from './usage/rate-usage.js';
+export { repriceUsage } from './usage/reprice-usage.js';
+export { retryUsage } from './usage/retry-usage.js';
 export { erasePerson } from './ageing/erasure.js';
 export { archiveUsage, dropUsage, restoreUsage } from './ageing/usage-archive.js';
 export { auditUsage, scheduleUsageAudit } from './usage/usage-audit.js';

@@ -1,7 +1,7 @@
 import type { PaymentFlowInput } from '../messages/payment-flow.js';
 import type { FlowInput, FlowRun } from '../messages/flow-run.js';
 import { lastStep } from './runtime/flow-step.js';
-import { shortSteps } from './runtime/proxies.js';
+import { shortSteps } from './runtime/step-timeouts.js';
 
 /**
  * The payment manager: saves a payment with its defaults (spec/resources.md R76, spec/flows.md

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { openDatabase } from '../../src/platform/database/database.js';
-import { examples } from '../../src/schemas/http/examples.js';
+import { examples } from '../../src/schemas/openapi/examples.js';
 import type { KillableProduct } from '../start/killable.js';
 import { accountIdOf, fillPrices, fillTenant } from '../support/servers/fill.js';
 import { storeInvoice } from '../support/billing/invoices.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { expect } from 'chai';
-import { partitionCount, partitionOf } from '../../src/messages/broker.js';
+import { partitionCount, partitionOf } from '../../src/messages/usage/log-partition.js';
 import { listLostUsage } from '../../src/models/usage/lost-usage-range.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import {

@@ -6,7 +6,7 @@ import { checkAnswer, checkFault, declaredOperations } from '../support/http/ans
 import { recordAnswers } from '../support/http/recorded-answers.js';
 import { useInstance } from '../support/servers/use-instance.js';
 
-const path = new URL('../../src/schemas/http/answers.json', import.meta.url);
+const path = new URL('../../src/schemas/openapi/answers.json', import.meta.url);
 const shown = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 
 /**

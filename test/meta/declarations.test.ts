@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/api/pages/api-reference.js';
 import { modules } from '../../src/schemas/index.js';
-import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
+import { SchemaTranslator } from '../../src/schemas/openapi/openapi-schema.js';
 import { validate } from '../../src/schemas/fields/validator.js';
 import { declaredOperations } from '../support/http/answers.js';
 import { useInstance } from '../support/servers/use-instance.js';
@@ -176,7 +176,7 @@ describe('declarations', () => {
   it('stand under headings that have an introduction', () => {
     const { tags } = openApiDocument() as { tags: { name: string; description?: string }[] };
     const silent = tags.filter(({ description = '' }) => !/^[A-Z].{20,}\.$/s.test(description));
-    expect(silent, 'schemas/http/tags.ts').to.deep.equal([]);
+    expect(silent, 'schemas/openapi/tags.ts').to.deep.equal([]);
   });
 
   it('make a document whose references all lead somewhere', () => {

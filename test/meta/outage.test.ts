@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/access/access-keys.js';
-import { examples } from '../../src/schemas/http/examples.js';
-import { accessOf, type Operation } from '../../src/schemas/http/operation.js';
+import { examples } from '../../src/schemas/openapi/examples.js';
+import type { Operation } from '../../src/schemas/http/operation.js';
+import { accessOf } from '../../src/schemas/http/operation-access.js';
 import { declaredOperations } from '../support/http/answers.js';
 import { cableToDatabase } from '../support/servers/cable.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/access/access-keys.js';
-import { examples } from '../../src/schemas/http/examples.js';
+import { examples } from '../../src/schemas/openapi/examples.js';
 import { defaultTools, tools } from '../../src/schemas/mcp/tool-sets.js';
 import { external } from '../support/servers/instance.js';
 import { oauthSteps, type OauthSteps } from '../support/http/oauth.js';

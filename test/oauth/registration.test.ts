@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { removeMcpClient } from '../../src/access/oauth/mcp-clients.js';
-import { examples } from '../../src/schemas/http/examples.js';
+import { examples } from '../../src/schemas/openapi/examples.js';
 import {
   expectFault,
   movedClock,

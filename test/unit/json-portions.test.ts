@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { BodyBudget } from '../../src/api/server/body-budget.js';
+import { BodyBudget } from '../../src/api/server/large-bodies-at-once.js';
 import { parseJson, stringifyJson } from '../../src/kernel/text/json.js';
 import {
   parseJsonInPortions,

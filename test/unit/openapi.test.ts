@@ -15,8 +15,8 @@ import {
   writeBody,
 } from '../../src/schemas/fields/field.js';
 import { modules, operations } from '../../src/schemas/index.js';
-import { describeApi } from '../../src/schemas/http/openapi.js';
-import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
+import { describeApi } from '../../src/schemas/openapi/openapi.js';
+import { SchemaTranslator } from '../../src/schemas/openapi/openapi-schema.js';
 import { operation, reply, type Operation } from '../../src/schemas/http/operation.js';
 import { Flag, WholeNumber } from '../../src/schemas/http/paging.js';
 import { rowSpec } from '../../src/schemas/http/row.js';

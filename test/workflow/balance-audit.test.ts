@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
 import { periodOf } from '../../src/kernel/time/period.js';
-import type { UsageDifference } from '../../src/messages/usage-audit.js';
+import type { UsageDifference } from '../../src/messages/usage/usage-audit.js';
 import { asOwner } from '../support/servers/rows.js';
 import {
   createAccount,

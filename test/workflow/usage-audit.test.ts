@@ -6,7 +6,7 @@ import {
 } from '../../src/flows/billing/billing-schedule.js';
 import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
 import { periodOf } from '../../src/kernel/time/period.js';
-import type { UsageDifference } from '../../src/messages/usage-audit.js';
+import type { UsageDifference } from '../../src/messages/usage/usage-audit.js';
 import type { TestTenant } from '../support/servers/instance.js';
 import { openReceiver } from '../support/servers/receiver.js';
 import { asOwner } from '../support/servers/rows.js';

@@ -1,5 +1,5 @@
 import { editAccount, onboardAccount } from '../../commands/accounts/account-flow.js';
-import { approveAccount } from '../../commands/flows/approve.js';
+import { approveAccount } from '../../commands/flows/approve-record.js';
 import { deleteAccount } from '../../commands/accounts/account.js';
 import type { FlowInput } from '../../messages/flow-run.js';
 import type { Platform } from '../../process/platform.js';

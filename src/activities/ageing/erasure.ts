@@ -10,7 +10,7 @@ import type { Platform } from '../../process/platform.js';
 import { listUnkeptPapers } from '../../queries/ageing/invoice-papers.js';
 import { loadPdfInvoice } from '../../queries/billing/invoice-pdf.js';
 import { flowStep, type StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { workflowScope } from '../scope.js';
 
 /** A step ends after this time; the next one goes on where it stopped. */

@@ -7,7 +7,7 @@ import type {
 } from '../../messages/ageing/usage-archive.js';
 import { findArchiveObstacle } from '../../models/ageing/usage-archive.js';
 import type { Platform } from '../../process/platform.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { archiveMeans, archiveRefusal } from './archive-step.js';
 import { portionsOfStep } from './portions-of-step.js';
 

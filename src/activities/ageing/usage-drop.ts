@@ -21,7 +21,7 @@ import {
 import { findMonthDifference } from '../../models/ageing/usage-archive.js';
 import { everyTenant } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { archiveMeans, archiveRefusal, archiveTrail } from './archive-step.js';
 import { portionsOfStep } from './portions-of-step.js';
 

@@ -23,7 +23,7 @@ import {
 } from '../../queries/billing/billing-run.js';
 import { findOpenUsage } from '../../queries/usage/left-out-usage.js';
 import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { workflowScope } from '../scope.js';
 
 async function listAccounts(

@@ -4,7 +4,7 @@ import type { Scope } from '../../kernel/scope.js';
 import type { Platform } from '../../process/platform.js';
 import { loadPdfInvoicesAfter, type RenderPage } from '../../queries/billing/invoice-pdf.js';
 import type { StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { workflowScope } from '../scope.js';
 
 export function invoicePdfActivities(platform: Platform) {

@@ -1,4 +1,4 @@
-import { approveService } from '../../commands/flows/approve.js';
+import { approveService } from '../../commands/flows/approve-record.js';
 import { cloneService } from '../../commands/catalog/clone-service.js';
 import { createOrComplete, saveByFlow } from '../../commands/flows/save-by-flow.js';
 import { createService, deleteService, updateService } from '../../commands/catalog/service.js';

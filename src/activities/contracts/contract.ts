@@ -1,4 +1,4 @@
-import { approveContract } from '../../commands/flows/approve.js';
+import { approveContract } from '../../commands/flows/approve-record.js';
 import {
   createContract,
   deleteContract,

@@ -23,7 +23,8 @@ import { WorkflowWaits } from '../../models/workflows/wait.js';
 import type { Platform } from '../../process/platform.js';
 import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
 import { activityFailure } from '../failure.js';
-import { alive, beating } from '../heartbeat.js';
+import { beating } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { workflowScope } from '../scope.js';
 
 /** A step of a move ends after this time; the next one goes on. */

@@ -6,7 +6,7 @@ import type { FlowRun } from '../../messages/flow-run.js';
 import type { RepriceInput, RepricingProgress } from '../../messages/usage-workflow.js';
 import type { Platform } from '../../process/platform.js';
 import { flowStep, type StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { workflowScope } from '../scope.js';
 
 export function repricingActivities(platform: Platform) {

@@ -1,6 +1,10 @@
 import { endUsageAudit, type UsageAuditEnd } from '../../commands/usage/usage-audit-end.js';
 import type { Scope } from '../../kernel/scope.js';
-import type { CounterAudit, UsageAuditInput, UsageAuditPage } from '../../messages/usage-audit.js';
+import type {
+  CounterAudit,
+  UsageAuditInput,
+  UsageAuditPage,
+} from '../../messages/usage/usage-audit.js';
 import {
   listDroppedMonths,
   monthsOfDays,
@@ -13,7 +17,7 @@ import {
   type AuditPageRequest,
 } from '../../queries/usage/audit/usage-audit.js';
 import { flowStep, type StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { alive } from '../long-steps-at-once.js';
 import { workflowScope } from '../scope.js';
 
 export function usageAuditActivities(platform: Platform) {

@@ -30,7 +30,7 @@ function shareOf(tenantId: string, partition: number): number {
  * Divides the partitions of all tenants among the rating processes, through a consumer group on an
  * empty topic: each of its partitions stands for a share, so tenants can be added without a
  * rebalance. It only balances load: a range taken by two processes is still rated once, since
- * offsets are in the database (models/usage/usage-consumer.ts). A process that has not joined a group takes everything.
+ * offsets are in the database (models/usage/log-offset.ts). A process that has not joined a group takes everything.
  */
 export class KafkaGroup {
   readonly #settings: KafkaSettings;

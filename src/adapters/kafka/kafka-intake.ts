@@ -1,6 +1,7 @@
 import type { Admin, Consumer } from '@platformatic/kafka';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
-import { partitionCount, type UsageIntake, type WaitingPartition } from '../../messages/broker.js';
+import type { UsageIntake, WaitingPartition } from '../../messages/broker.js';
+import { partitionCount } from '../../messages/usage/log-partition.js';
 import { CellAsker } from '../../platform/cells/ask-cells.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Database } from '../../platform/database/database.js';

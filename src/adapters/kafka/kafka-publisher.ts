@@ -1,7 +1,8 @@
 import type { Producer } from '@platformatic/kafka';
 import { traceHeader } from '../../messages/trace.js';
 import { usageTopic } from '../../messages/usage-log.js';
-import { partitionOf, type Published, type UsageMessage } from '../../messages/broker.js';
+import type { Published, UsageMessage } from '../../messages/broker.js';
+import { partitionOf } from '../../messages/usage/log-partition.js';
 import { inGroups, type PublishOptions } from '../usage-log/publish-in-groups.js';
 import { acksOfAll, type Renewed } from './kafka-client.js';
 import { kafkaTopic, type KafkaTopics } from './kafka-topics.js';

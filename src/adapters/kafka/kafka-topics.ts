@@ -1,7 +1,7 @@
 import type { Admin } from '@platformatic/kafka';
 import { defined } from '../../kernel/defined.js';
 import { usageTopic } from '../../messages/usage-log.js';
-import { partitionCount } from '../../messages/broker.js';
+import { partitionCount } from '../../messages/usage/log-partition.js';
 import { hasApiId, prefixed, type KafkaSettings, type Renewed } from './kafka-client.js';
 
 /** A body of 1 MiB with what Kafka puts around it does not fit Kafka's own 1 MiB. */

@@ -8,7 +8,11 @@ import {
   type UsageSlice,
 } from '../../messages/usage-log.js';
 import type { Published, UsageBroker, WaitingPartition } from '../../messages/broker.js';
-import { groupCountMax, recordsOf, type GroupRow } from '../../messages/usage-message-group.js';
+import {
+  groupCountMax,
+  recordsOf,
+  type GroupRow,
+} from '../../messages/usage/usage-message-group.js';
 import type { Database } from '../../platform/database/database.js';
 import { CellAsker } from '../../platform/cells/ask-cells.js';
 import type { Listen } from '../../platform/database/listen.js';

@@ -1,7 +1,8 @@
 import { allowsScope } from '../../kernel/oauth-scope.js';
 import { problem } from '../../kernel/problem.js';
 import type { Identity } from '../../access/authenticate.js';
-import { checkRoles, isReadOnly, type Operation } from '../../schemas/http/operation.js';
+import { isReadOnly, type Operation } from '../../schemas/http/operation.js';
+import { checkRoles } from '../../schemas/http/operation-access.js';
 
 /**
  * 403: an operation needs a role, or a scope that the user did not give the OAuth client

@@ -5,12 +5,8 @@ import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Identity } from '../../access/authenticate.js';
 import type { Platform } from '../../process/platform.js';
-import {
-  idempotencyOf,
-  takesIdempotencyKey,
-  type JsonReply,
-  type Operation,
-} from '../../schemas/http/operation.js';
+import type { JsonReply, Operation } from '../../schemas/http/operation.js';
+import { idempotencyOf, takesIdempotencyKey } from '../../schemas/http/idempotency-key.js';
 import type { Tool } from '../../schemas/mcp/tool-sets.js';
 import { answerTokens, pathNames, queryNames, toolDefaults } from '../../schemas/mcp/tool-input.js';
 import { validate } from '../../schemas/fields/validator.js';

@@ -6,13 +6,13 @@ import type { Context } from 'koa';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { referenceData } from '../../kernel/reference-data.js';
 import { modules, operations } from '../../schemas/index.js';
-import { describeApi } from '../../schemas/http/openapi.js';
+import { describeApi } from '../../schemas/openapi/openapi.js';
 import type { Operation } from '../../schemas/http/operation.js';
 import { faultExample } from '../fault-example.js';
 import { assetOf, lazy, revalidated, serveAsset } from './asset.js';
 
 /** What each operation has answered in the story of `npm run record-answers`. */
-const recordedAnswers = new URL('../../schemas/http/answers.json', import.meta.url);
+const recordedAnswers = new URL('../../schemas/openapi/answers.json', import.meta.url);
 
 /** The OpenAPI document of this version; the picklists must have been loaded. */
 export function openApiDocument(): object {

@@ -7,7 +7,7 @@ import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { FlowContract, Workflow } from '../../schemas/flows/execution.js';
 import type { Flow } from '../../schemas/flows/flow.js';
-import { SchemaTranslator, type JsonSchema } from '../../schemas/http/openapi-schema.js';
+import { SchemaTranslator, type JsonSchema } from '../../schemas/openapi/openapi-schema.js';
 
 type FlowContractDto = Static<typeof FlowContract>;
 type WorkflowDto = Static<typeof Workflow>;

@@ -2,12 +2,12 @@ import { Argument, InvalidArgumentError, type Command } from 'commander';
 import countries from 'i18n-iso-countries';
 import type { Seller, Tenant } from '../../access/tenants.js';
 import { parseCount } from '../options.js';
-import { registerErasure } from '../ageing/tenant-erase.js';
-import { registerHold } from '../ageing/tenant-hold.js';
-import { registerRetention } from '../ageing/tenant-retention.js';
+import { registerErasure } from '../ageing/erasure.js';
+import { registerHold } from '../ageing/legal-hold.js';
+import { registerRetention } from '../ageing/retention.js';
 import { registerCopy } from '../sandbox/tenant-copy.js';
 import { registerMove } from '../cells/tenant-move.js';
-import { registerDeletion } from './tenant-delete.js';
+import { registerDeletion } from './tenant-deletion.js';
 import { registerSuspension } from './tenant-suspension.js';
 
 const plans: readonly Tenant['plan'][] = ['standard', 'premium', 'enterprise'];

@@ -5,7 +5,7 @@ import { within, type Scope } from '../../kernel/scope.js';
 import { Draft } from '../../models/flows/draft.js';
 import type { FlowEntity } from '../../schemas/flows/flow.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
-import { approvable } from './approve.js';
+import { approvable } from './approve-record.js';
 
 /** A call of a flow that makes or changes a record. */
 export interface FlowSave {

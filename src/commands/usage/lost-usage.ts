@@ -1,6 +1,6 @@
 import type { Scope } from '../../kernel/scope.js';
 import { insertLostUsage } from '../../models/usage/lost-usage-range.js';
-import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { noChange, UsageConsumer } from '../../models/usage/log-offset.js';
 
 /** A stretch of a partition that can never be rated, and why. */
 export interface LostStretch {

@@ -5,7 +5,7 @@ import { usageEventId, type UsageRecord } from '../../messages/usage-log.js';
 import { insertMessages } from '../../models/usage/event-message.js';
 import { Execution } from '../../models/flows/execution.js';
 import { beginRating } from '../../models/usage/corrections/known-instant.js';
-import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { noChange, UsageConsumer } from '../../models/usage/log-offset.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';

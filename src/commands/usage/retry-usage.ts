@@ -6,7 +6,7 @@ import type { RetryPage, RetryPageResult } from '../../messages/usage-workflow.j
 import { Execution } from '../../models/flows/execution.js';
 import { beginRating } from '../../models/usage/corrections/known-instant.js';
 import { countFitting, pageBytesMax } from '../../models/usage/event-message.js';
-import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../models/usage/log-offset.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import { filterUsageEvents } from '../../queries/usage/finding/usage-event-filter.js';

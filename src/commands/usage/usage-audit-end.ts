@@ -1,5 +1,5 @@
 import type { Scope } from '../../kernel/scope.js';
-import type { UsageAuditInput, UsageAuditResult } from '../../messages/usage-audit.js';
+import type { UsageAuditInput, UsageAuditResult } from '../../messages/usage/usage-audit.js';
 import { recordWebhookEvent } from '../webhooks/webhook-event.js';
 
 /** What an audit that is over has come to. */

@@ -7,7 +7,7 @@ import {
   type RatedTransactionRow,
 } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
-import { noChange, type TallyChange } from '../../models/usage/usage-consumer.js';
+import { noChange, type TallyChange } from '../../models/usage/log-offset.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import {
   UsageEvent,

@@ -5,7 +5,7 @@ import type { AskedDecision } from '../../messages/definitions/approval.js';
 import { Approval, ApprovalDecision } from '../../models/workflows/approval.js';
 import { getApproval } from '../../queries/workflows/approval.js';
 import type { ApprovalDto } from '../../schemas/workflows/approval.js';
-import { approveRecord, rejectRecord } from '../flows/approve.js';
+import { approveRecord, rejectRecord } from '../flows/approve-record.js';
 
 /**
  * 403: the caller has none of the roles of an approval, exactly (ADMIN alone is no other role), or has

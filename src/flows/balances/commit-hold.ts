@@ -9,7 +9,7 @@ import { contentId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { canonicalJson } from '../../kernel/text/json.js';
-import { partitionOf } from '../../messages/broker.js';
+import { partitionOf } from '../../messages/usage/log-partition.js';
 import type { WalletHold } from '../../models/balances/wallet-hold.js';
 import { publishUsage } from '../../platform/publish-usage.js';
 import type { Platform } from '../../process/platform.js';

@@ -7,7 +7,7 @@ import {
   splitSql,
 } from '../../kernel/text/postgres-array.js';
 import type { UsageRecord } from '../../messages/usage-log.js';
-import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
+import { groupsOf, groupTexts } from '../../messages/usage/usage-message-group.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
 

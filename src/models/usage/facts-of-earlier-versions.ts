@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { jsonSeparatorSql } from '../../kernel/text/postgres-array.js';
-import { groupCountMax } from '../../messages/usage-message-group.js';
+import { groupCountMax } from '../../messages/usage/usage-message-group.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { listsMoveSql } from './finding/usage-list.js';
 import { searchedIdsMax } from './usage-search.js';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { depthMax } from '../../messages/definitions/definition-run.js';
-import { hasRunningRoomSql } from '../flows/execution.js';
+import { hasRunningRoomSql } from './executions-at-once.js';
 import { isFencedSql, isSuspendedSql } from '../access/tenant.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';

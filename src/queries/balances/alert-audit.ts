@@ -2,7 +2,7 @@ import { Decimal, decimalText } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { foreverPeriod, frequencies, periodOf } from '../../kernel/time/period.js';
-import { differencesMax, type UsageDifference } from '../../messages/usage-audit.js';
+import { differencesMax, type UsageDifference } from '../../messages/usage/usage-audit.js';
 import { noAccount } from '../../models/balances/alert.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 import { pendingPartsSql } from '../../models/usage/usage-total.js';

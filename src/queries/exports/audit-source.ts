@@ -1,4 +1,4 @@
-import { auditColumns } from '../../schemas/exports/audit.js';
+import { auditColumns } from '../../schemas/exports/audit-columns.js';
 import { storedWeight } from '../lists/page-bytes.js';
 import { exportSource } from './export-source.js';
 

@@ -1,4 +1,4 @@
-import { journalColumns, walletEntryColumns } from '../../schemas/exports/balances.js';
+import { journalColumns, walletEntryColumns } from '../../schemas/exports/balance-columns.js';
 import { exportSource } from './export-source.js';
 
 export const walletEntries = exportSource(walletEntryColumns, {

@@ -2,7 +2,7 @@ import {
   invoiceColumns,
   invoiceItemColumns,
   paymentColumns,
-} from '../../schemas/exports/billing.js';
+} from '../../schemas/exports/billing-columns.js';
 import { exportSource } from './export-source.js';
 
 export const invoices = exportSource(invoiceColumns, {

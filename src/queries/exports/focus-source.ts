@@ -1,4 +1,4 @@
-import { focusColumns } from '../../schemas/exports/focus.js';
+import { focusColumns } from '../../schemas/exports/focus-columns.js';
 import { exportSource } from './export-source.js';
 
 /**

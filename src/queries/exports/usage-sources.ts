@@ -2,7 +2,7 @@ import {
   correctionColumns,
   ratedTransactionColumns,
   usageEventColumns,
-} from '../../schemas/exports/usage.js';
+} from '../../schemas/exports/usage-columns.js';
 import { eventMessageSql, eventMessageWeightSql } from '../../models/usage/event-message.js';
 import { exportSource } from './export-source.js';
 

@@ -19,7 +19,7 @@ import {
   type DroppedMonth,
 } from '../../models/usage/finding/dropped-month.js';
 import { searchCharges } from '../../models/usage/usage-search.js';
-import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../models/usage/log-offset.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';

@@ -12,7 +12,7 @@ import {
 } from '../../messages/usage-log.js';
 import type { ArchiveFiles } from '../../messages/ageing/usage-archive.js';
 import { findOriginalIds } from '../../models/usage/finding/usage-identity.js';
-import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../models/usage/log-offset.js';
 import { awaitKnown } from '../../models/usage/corrections/known-instant.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import type * as schema from '../../schemas/usage/usage-event.js';

@@ -1,5 +1,5 @@
 import type { Scope } from '../../kernel/scope.js';
-import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../models/usage/log-offset.js';
 import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { Scope } from '../../kernel/scope.js';
 import { copiedPartition, type UsageLogReader } from '../../messages/usage-log.js';
-import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../models/usage/log-offset.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
 
 type UsageSummaryDto = Static<typeof schema.UsageSummary>;

@@ -1,4 +1,4 @@
-import { hasRunningRoom } from '../../models/flows/execution.js';
+import { hasRunningRoom } from '../../models/workflows/executions-at-once.js';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { parseJson } from '../../kernel/text/json.js';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { ONE, type Decimal } from '../../kernel/numbers/money.js';
 import { priceMethod } from './price-method.js';
-import { meterRates } from './tiers.js';
+import { meterRates } from './tier-rates.js';
 
 /**
  * So much for each package that is begun. Of a metered attribute the charge is for the packages that

@@ -1,7 +1,14 @@
 import { Type } from 'typebox';
 import { compareDecimals, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import { priceMethod, type PriceAnswer, type PricedUsage, type TierPart } from './price-method.js';
-import { checkTiers, firstBound, meterRates, tieredResult, tierRates, type Tier } from './tiers.js';
+import {
+  checkTiers,
+  firstBound,
+  meterRates,
+  tieredResult,
+  tierRates,
+  type Tier,
+} from './tier-rates.js';
 
 /**
  * Graduated tiers: each prices the part of the volume that lies in it. Tiers cover (min, max]. Of a

@@ -1,7 +1,14 @@
 import { Type } from 'typebox';
 import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import { priceMethod, type PriceAnswer, type PricedUsage, type TierPart } from './price-method.js';
-import { checkTiers, firstBound, meterRates, tieredResult, tierRates, type Tier } from './tiers.js';
+import {
+  checkTiers,
+  firstBound,
+  meterRates,
+  tieredResult,
+  tierRates,
+  type Tier,
+} from './tier-rates.js';
 
 /**
  * The whole volume at the rate of the tier that it falls in. Tiers cover (min, max]. Of a metered

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { exampleIds } from '../http/examples.js';
+import { exampleIds } from '../openapi/examples.js';
 import { Instant, Uuid } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { RecordId } from '../http/record-id.js';

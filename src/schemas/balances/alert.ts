@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Instant, nullable, optional, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';

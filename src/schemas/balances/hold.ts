@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { CurrencyCode, Instant, Text, Uuid } from '../fields/field.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { operation, reply } from '../http/operation.js';
 import { RecordId } from '../http/record-id.js';
 import { ExplainedTransaction } from '../usage/usage-event.js';

@@ -11,7 +11,7 @@ import {
   Uuid,
   writeBody,
 } from '../fields/field.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { exampleIds } from '../http/examples.js';
+import { exampleIds } from '../openapi/examples.js';
 import { Text, Uuid } from '../fields/field.js';
 import { RecordId } from '../http/record-id.js';
 

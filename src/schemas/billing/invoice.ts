@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { DateText, FreeText, nullable, optional, Uuid, writeBody } from '../fields/field.js';
-import { exampleIds } from '../http/examples.js';
+import { exampleIds } from '../openapi/examples.js';
 import { external, operation, reply } from '../http/operation.js';
 import {
   Flag,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { nullable, optional, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';

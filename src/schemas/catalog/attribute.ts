@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { aggregations, type Aggregation } from '../../rating/index.js';
 import { Picklist } from '../../kernel/picklist-field.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import {
   FreeText,
   nullable,

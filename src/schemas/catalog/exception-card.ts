@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { external, operation, reply } from '../http/operation.js';
 import { pageQuery } from '../http/paging.js';
 import {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Picklist } from '../../kernel/picklist-field.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { nullable, optional, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
 import { pageQuery } from '../http/paging.js';

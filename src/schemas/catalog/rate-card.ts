@@ -1,7 +1,7 @@
 import { Type, type Static, type TObject, type TSchema, type TUnsafe } from 'typebox';
 import { Picklist } from '../../kernel/picklist-field.js';
 import { priceMethods, type PriceMethodName } from '../../rating/index.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import {
   CurrencyCode,
   DateText,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { nullable, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { PricingLogic, PricingLogicWrite } from './pricing-logic.js';

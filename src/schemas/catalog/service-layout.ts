@@ -1,4 +1,4 @@
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { JsonObjectText } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 

@@ -3,7 +3,7 @@ import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import { PicklistReference } from '../../kernel/picklist-field.js';
 import { ContractService, ContractServiceHeader } from './contract-service.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import {
   DateText,
   FreeObject,

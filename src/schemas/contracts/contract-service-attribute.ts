@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { LineAttribute, LineAttributeUpdate, LineAttributeWrite } from '../catalog/attribute.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { external, operation, reply } from '../http/operation.js';
 import { pageQuery } from '../http/paging.js';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Picklist } from '../../kernel/picklist-field.js';
 import { LineAttribute, LineAttributeWrite } from '../catalog/attribute.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import {
   DateText,
   FreeObject,

@@ -3,13 +3,13 @@ import { Text } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { halfOpenRangeQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
-import { AuditExport, auditColumns } from './audit.js';
+import { AuditExport, auditColumns } from './audit-columns.js';
 import {
   JournalExport,
   journalColumns,
   WalletEntryExport,
   walletEntryColumns,
-} from './balances.js';
+} from './balance-columns.js';
 import {
   InvoiceExport,
   invoiceColumns,
@@ -17,8 +17,8 @@ import {
   invoiceItemColumns,
   PaymentExport,
   paymentColumns,
-} from './billing.js';
-import { focusColumns, FocusExport } from './focus.js';
+} from './billing-columns.js';
+import { focusColumns, FocusExport } from './focus-columns.js';
 import {
   CorrectionExport,
   correctionColumns,
@@ -26,7 +26,7 @@ import {
   ratedTransactionColumns,
   UsageEventExport,
   usageEventColumns,
-} from './usage.js';
+} from './usage-columns.js';
 
 /** The columns of each kind; a kind is what `/v1/exports/{kind}` names. */
 export const exportColumns = {

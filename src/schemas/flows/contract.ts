@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { exampleIds } from '../http/examples.js';
+import { exampleIds } from '../openapi/examples.js';
 import { DateText, FreeText, optional, Text } from '../fields/field.js';
 import { flow, named, Reference, startNode } from './flow.js';
 import { RecordId } from '../http/record-id.js';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { ExecutionStatus } from '../../messages/flow-run.js';
 
-import { exampleIds } from '../http/examples.js';
+import { exampleIds } from '../openapi/examples.js';
 import { FreeObject, Instant, nullable, Uuid } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
 import { offsetQuery, WholeNumber } from '../http/paging.js';

@@ -1,5 +1,5 @@
 import { Picklist } from '../../kernel/picklist-field.js';
-import { exampleIds } from '../http/examples.js';
+import { exampleIds } from '../openapi/examples.js';
 import { FreeText, optional, Text } from '../fields/field.js';
 import { Type } from 'typebox';
 import { flow, named, Reference, startNode } from './flow.js';

@@ -1,6 +1,4 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import { problem } from '../../kernel/problem.js';
-import type { Role } from '../../kernel/role.js';
 import type { RowSpec } from './row.js';
 
 /** Which error body an operation answers with; see `problem.ts`. */
@@ -244,69 +242,9 @@ export interface Operation {
   readonly errors: readonly ErrorStatus[];
 }
 
-/** The form of an `Idempotency-Key`. */
-export const idempotencyKeyForm = '[!-~]{1,255}';
-
-/** Every error status that an operation may answer with: declared, and common to its kind. */
-export function errorStatuses(declared: Operation): ErrorStatus[] {
-  const { body, query, errors } = declared;
-  const statuses = new Set<ErrorStatus>(errors);
-  // 403 for valid tokens without a role, too: the tenant may be suspended.
-  if (accessOf(declared) !== 'public') statuses.add(401).add(403);
-  if (body) statuses.add(413);
-  // The key was used for another request.
-  if (takesIdempotencyKey(declared)) statuses.add(409);
-  // The limit of a tenant's share, or of the address of an unauthenticated request, is reached.
-  statuses.add(429);
-  // Not for path parameters: a malformed one is 404. Every family but the gateway's refuses unknown
-  // query parameters.
-  if (body || query || declared.family !== 'gateway') statuses.add(400);
-  statuses.add(503);
-  return [...statuses].sort((a, b) => a - b);
-}
-
 /** Whether an operation is read-only, so that it needs no right to write. */
 export const isReadOnly = ({ method, isReadOnly: declared }: Operation): boolean =>
   method === 'GET' || declared === true;
-
-/**
- * What makes a request with an `Idempotency-Key` idempotent: the workflow that it starts, or its
- * transaction. Undefined: the operation takes no key.
- */
-export function idempotencyOf(declared: Operation): 'flow' | 'transaction' | undefined {
-  const { method, family, idempotency } = declared;
-  if (idempotency !== undefined) return idempotency === 'flow' ? 'flow' : undefined;
-  // Usage events are deduplicated by their externalTransactionId.
-  const isAlone = family === 'ingestion' || family === 'gateway';
-  return method === 'POST' && !isReadOnly(declared) && !isAlone ? 'transaction' : undefined;
-}
-
-/** Whether an operation takes an `Idempotency-Key`. */
-export const takesIdempotencyKey = (declared: Operation): boolean =>
-  idempotencyOf(declared) !== undefined;
-
-/** Who may call an operation. */
-export const accessOf = (declared: Operation): Access =>
-  declared.access ?? (isReadOnly(declared) ? 'reader' : 'admin');
-
-const roles: Readonly<Partial<Record<Access, readonly Role[]>>> = {
-  reader: ['READER', 'OPERATOR', 'ADMIN'],
-  operator: ['OPERATOR', 'ADMIN'],
-  admin: ['ADMIN'],
-};
-
-/** The roles of which one is needed; undefined: none is. */
-export const rolesOf = (declared: Operation): readonly Role[] | undefined =>
-  roles[accessOf(declared)];
-
-/** 403: a caller has none of the roles that an operation takes (docs/decisions/0195). */
-export function checkRoles(operation: Operation, roles: readonly string[]): void {
-  const needed = rolesOf(operation);
-  if (needed === undefined || needed.some((role) => roles.includes(role))) return;
-  const last = needed.at(-1) ?? '';
-  const others = needed.slice(0, -1).join(', ');
-  throw problem.forbidden(`The role ${others === '' ? last : `${others} or ${last}`} is required.`);
-}
 
 export function operation<const O extends Operation>(declaration: O): O {
   return declaration;

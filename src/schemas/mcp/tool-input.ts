@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
 import { referenceData } from '../../kernel/reference-data.js';
-import { SchemaTranslator, type JsonSchema } from '../http/openapi-schema.js';
-import { isReadOnly, takesIdempotencyKey, type Operation } from '../http/operation.js';
+import { SchemaTranslator, type JsonSchema } from '../openapi/openapi-schema.js';
+import { isReadOnly, type Operation } from '../http/operation.js';
+import { takesIdempotencyKey } from '../http/idempotency-key.js';
 import { describeKey, recordOfParam } from '../http/record-id.js';
 import { SimulatedUsage } from '../usage/usage-message.js';
 import type { Tool } from './tool-sets.js';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import {
   CurrencyCode,
   nullable,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import {
   FreeText,
   Instant,

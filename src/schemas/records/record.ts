@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { Count, Instant, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';

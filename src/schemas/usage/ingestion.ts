@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { nullable } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { UsageMessage } from './usage-message.js';

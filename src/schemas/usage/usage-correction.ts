@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Explanation } from './explanation.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { Count, Instant, nullable, optional, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { rejectionCodes } from '../../rating/index.js';
 import { Explanation } from './explanation.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { IngestionBody } from './ingestion.js';
 import { Count, Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { eventKindsText, ownEventForm } from '../../messages/definitions/event.js';
 import { deliveryStatuses, webhookEvents, type WebhookEvent } from '../../messages/webhook.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { Instant, nullable, optional, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';

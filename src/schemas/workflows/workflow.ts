@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { FreeObject, Instant, nullable, Text, Uuid } from '../fields/field.js';
-import { examples } from '../http/examples.js';
+import { examples } from '../openapi/examples.js';
 import { operation, reply } from '../http/operation.js';
 import { DryRun, DryRunBody } from './dry-run.js';
 import { ApprovalDecision } from './approval.js';

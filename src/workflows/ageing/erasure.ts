@@ -7,7 +7,7 @@ import type {
 } from '../../messages/ageing/erasure.js';
 import { lastStep, step } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
-import { longSteps, shortSteps } from '../runtime/proxies.js';
+import { longSteps, shortSteps } from '../runtime/step-timeouts.js';
 
 /**
  * Erases the person of an account and keeps the books (docs/decisions/0353): first the papers are

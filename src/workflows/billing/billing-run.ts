@@ -13,7 +13,7 @@ import {
 import type { FlowRun } from '../../messages/flow-run.js';
 import { knowEndRecorded, lastStep, step } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
-import { longSteps, shortSteps } from '../runtime/proxies.js';
+import { longSteps, shortSteps } from '../runtime/step-timeouts.js';
 
 /** How far a run is; a run that goes on in another history is given it. */
 interface BillingState {

@@ -3,7 +3,7 @@ import { decidedSignal, type AskedDecision } from '../../messages/definitions/ap
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
-import { shortSteps } from '../runtime/proxies.js';
+import { shortSteps } from '../runtime/step-timeouts.js';
 
 /**
  * Approves or rejects what waits for it (docs/decisions/0420) in one step; afterwards it wakes the

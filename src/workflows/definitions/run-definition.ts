@@ -26,7 +26,7 @@ import { clockMovedSignal } from '../../messages/sandbox/sandbox-clock.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
-import { shortSteps } from '../runtime/proxies.js';
+import { shortSteps } from '../runtime/step-timeouts.js';
 import { rowKeeper, type RowsWay } from './row-keeper.js';
 import { Steps } from './steps.js';
 import { answerOf, endOfFault, temporalHost } from './temporal-host.js';

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { shortSteps } from '../runtime/proxies.js';
+import { shortSteps } from '../runtime/step-timeouts.js';
 
 /** Short steps that any worker takes: a workflow task ends with them. One that was begun is waited for. */
 const stepsInTurn = proxyActivities<Activities>({

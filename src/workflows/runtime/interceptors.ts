@@ -9,7 +9,7 @@ import { isFlowRun, type FlowFailure, type FlowRun } from '../../messages/flow-r
 import { failureOf } from './failure.js';
 import { isEndRecorded } from './flow-step.js';
 import { mayPass, persist } from './repeat-while-away.js';
-import { shortSteps } from './proxies.js';
+import { shortSteps } from './step-timeouts.js';
 
 const record = (end: FlowEnd): Promise<void> =>
   CancellationScope.nonCancellable(() =>

@@ -1,7 +1,7 @@
 import { executeChild, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { BillingRunInput, BillingScheduleInput } from '../../messages/billing-run.js';
 import type { FlowRun } from '../../messages/flow-run.js';
-import type { UsageAuditInput } from '../../messages/usage-audit.js';
+import type { UsageAuditInput } from '../../messages/usage/usage-audit.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { periodBefore, type SchedulePeriod } from '../../kernel/time/schedule-calendar.js';
 

@@ -26,7 +26,7 @@ import '../../messages/flow-run.js';
 import '../../messages/payment-flow.js';
 import '../../messages/sandbox/sandbox-clock.js';
 import '../../messages/trace.js';
-import '../../messages/usage-audit.js';
+import '../../messages/usage/usage-audit.js';
 import '../../messages/usage-workflow.js';
 import '../../messages/webhook.js';
 import '../../messages/workflow-signature.js';

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 import { signatureHeader, signatureMemo } from '../../messages/workflow-signature.js';
-import { shortSteps } from './proxies.js';
+import { shortSteps } from './step-timeouts.js';
 
 /** Every workflow has modules of its own. */
 let own: Headers | undefined;

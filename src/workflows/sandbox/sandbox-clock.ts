@@ -16,7 +16,7 @@ import {
 } from '../../messages/sandbox/sandbox-clock.js';
 import { lastStep, step } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
-import { longSteps, shortSteps } from '../runtime/proxies.js';
+import { longSteps, shortSteps } from '../runtime/step-timeouts.js';
 import { auditPeriod, billPeriod } from '../runtime/scheduled-period.js';
 
 /** How far a move is; one that goes on in another history is given it. */

@@ -7,10 +7,10 @@ import {
   type UsageAuditInput,
   type UsageAuditResult,
   type UsageDifference,
-} from '../../messages/usage-audit.js';
+} from '../../messages/usage/usage-audit.js';
 import { lastStep, step } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
-import { longSteps, shortSteps } from '../runtime/proxies.js';
+import { longSteps, shortSteps } from '../runtime/step-timeouts.js';
 import { auditPeriod, lastPeriod } from '../runtime/scheduled-period.js';
 
 /** How far an audit is; one that goes on in another history is given it. */

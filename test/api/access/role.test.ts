@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { examples } from '../../../src/schemas/http/examples.js';
+import { examples } from '../../../src/schemas/openapi/examples.js';
 import { external, type TestTenant } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { idempotencyOf } from '../../../src/schemas/http/operation.js';
+import { idempotencyOf } from '../../../src/schemas/http/idempotency-key.js';
 import { tellStory } from '../../support/http/answer-story.js';
 import { declaredOperations } from '../../support/http/answers.js';
 import {

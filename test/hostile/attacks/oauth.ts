@@ -1,4 +1,4 @@
-import { examples } from '../../../src/schemas/http/examples.js';
+import { examples } from '../../../src/schemas/openapi/examples.js';
 import type { Attack } from '../attack.js';
 
 /** What can be done without any tenant: keys, consent, registration, tokens. */

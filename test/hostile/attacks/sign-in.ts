@@ -1,4 +1,4 @@
-import { examples } from '../../../src/schemas/http/examples.js';
+import { examples } from '../../../src/schemas/openapi/examples.js';
 import { formOf } from '../../support/http/oauth.js';
 import type { Attack } from '../attack.js';
 import type { Answer, Attacker } from '../attacker.js';

@@ -1,6 +1,7 @@
 import { flowBatchOperations, flowList, flowOperations } from '../../../src/schemas/flows/index.js';
-import { examples } from '../../../src/schemas/http/examples.js';
-import { idempotencyOf, type Operation } from '../../../src/schemas/http/operation.js';
+import { examples } from '../../../src/schemas/openapi/examples.js';
+import type { Operation } from '../../../src/schemas/http/operation.js';
+import { idempotencyOf } from '../../../src/schemas/http/idempotency-key.js';
 import { setTenantClock } from '../../../src/models/sandbox/sandbox-clock.js';
 import { startWorkers } from '../../../src/worker/main.js';
 import { checkAnswer, declaredOperations } from './answers.js';

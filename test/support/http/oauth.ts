@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { addMcpClient } from '../../../src/access/oauth/mcp-clients.js';
 import { defined } from '../../../src/kernel/defined.js';
-import { examples } from '../../../src/schemas/http/examples.js';
+import { examples } from '../../../src/schemas/openapi/examples.js';
 import type { TestInstance } from '../servers/instance.js';
 import { sendRaw, type RawAnswer } from './raw.js';
 

@@ -1,4 +1,4 @@
-import { exampleIds } from '../../../src/schemas/http/examples.js';
+import { exampleIds } from '../../../src/schemas/openapi/examples.js';
 import { tellStory, type Answers } from './answer-story.js';
 import type { TestInstance } from '../servers/instance.js';
 

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/kernel/id.js';
 import { randomUUID } from 'node:crypto';
 import { addMcpClient } from '../../../src/access/oauth/mcp-clients.js';
-import { exampleIds, examples } from '../../../src/schemas/http/examples.js';
+import { exampleIds, examples } from '../../../src/schemas/openapi/examples.js';
 import type { Operation } from '../../../src/schemas/http/operation.js';
 import { declaredOperations } from './answers.js';
 import { external, type TestTenant } from '../servers/instance.js';

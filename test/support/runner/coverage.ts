@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { errorStatuses } from '../../../src/schemas/http/operation.js';
+import { errorStatuses } from '../../../src/schemas/http/error-statuses.js';
 import { answersFile, declaredOperations } from '../http/answers.js';
 
 const testFolder = resolve(import.meta.dirname, '../..');

@@ -1,6 +1,7 @@
 import { getExecution, listExecutions } from '../../../queries/flows/execution.js';
 import type { Operations } from '../../../schemas/index.js';
-import { cancelExecution, executeFlow, executionView } from '../../../flows/execute-flow.js';
+import { executeFlow, executionView } from '../../../flows/execute-flow.js';
+import { cancelExecution } from '../../../flows/cancel-execution.js';
 import {
   findExecutable,
   findExecuted,

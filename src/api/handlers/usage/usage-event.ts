@@ -1,6 +1,6 @@
 import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage/usage-retry.js';
 import { defined } from '../../../kernel/defined.js';
-import { partitionOf } from '../../../messages/broker.js';
+import { partitionOf } from '../../../messages/usage/log-partition.js';
 import { listUsageEvents } from '../../../queries/usage/finding/usage-event-list.js';
 import { getUsageEvent } from '../../../queries/usage/usage-event.js';
 import { summarizeUsage } from '../../../queries/usage/usage-summary.js';

@@ -7,7 +7,7 @@ import {
 } from '../../../commands/workflows/definition.js';
 import { deleteDefinition } from '../../../flows/workflows/delete-definition.js';
 import { simulateDefinition } from '../../../flows/workflows/simulate-definition.js';
-import { listTasks } from '../../../queries/workflows/timeline.js';
+import { listTasks } from '../../../queries/workflows/execution-tasks.js';
 import { listSecrets } from '../../../queries/workflows/definition.js';
 import { definitionSchema } from '../../../schemas/workflows/definition.js';
 import type { Operations } from '../../../schemas/index.js';

@@ -6,7 +6,7 @@ import {
   UsageCorrection,
   type KeptEvents,
 } from '../../../models/usage/corrections/usage-correction.js';
-import { UsageConsumer } from '../../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../../models/usage/log-offset.js';
 import {
   readCounters,
   type MeteredCounter,

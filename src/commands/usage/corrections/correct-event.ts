@@ -7,7 +7,7 @@ import { UsageCorrection } from '../../../models/usage/corrections/usage-correct
 import { UsageEventChange } from '../../../models/usage/corrections/usage-event-change.js';
 import { changeList, holdLists } from '../../../models/usage/finding/usage-list-change.js';
 import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
-import { noChange, UsageConsumer } from '../../../models/usage/usage-consumer.js';
+import { noChange, UsageConsumer } from '../../../models/usage/log-offset.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { insertSearchedIds } from '../../../models/usage/usage-search.js';
 import {

@@ -1,6 +1,6 @@
 import { Decimal, decimalText } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { differencesMax, type UsageDifference } from '../../../messages/usage-audit.js';
+import { differencesMax, type UsageDifference } from '../../../messages/usage/usage-audit.js';
 import { journalDifferencesSql } from '../../../models/billing/journal.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 

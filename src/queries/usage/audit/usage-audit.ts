@@ -9,7 +9,7 @@ import {
   type UsageAuditInput,
   type UsageAuditPage,
   type UsageDifference,
-} from '../../../messages/usage-audit.js';
+} from '../../../messages/usage/usage-audit.js';
 import type { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { pricedRowsSql } from '../../../models/usage/priced-row.js';
 import { pageBytesMax } from '../../../models/usage/event-message.js';

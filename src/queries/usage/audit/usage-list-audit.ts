@@ -3,7 +3,7 @@ import {
   differencesMax,
   type UsageAuditInput,
   type UsageDifference,
-} from '../../../messages/usage-audit.js';
+} from '../../../messages/usage/usage-audit.js';
 import { listedPartsSql } from '../../../models/usage/finding/usage-list.js';
 import { eventTimeSql } from '../../../models/usage/usage-fact.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';

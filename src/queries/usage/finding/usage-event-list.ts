@@ -3,7 +3,7 @@ import { mapInPortions } from '../../../kernel/portions.js';
 import type { UsageLogReader } from '../../../messages/usage-log.js';
 import type { ArchiveFiles } from '../../../messages/ageing/usage-archive.js';
 import { findOriginalIds } from '../../../models/usage/finding/usage-identity.js';
-import { UsageConsumer } from '../../../models/usage/usage-consumer.js';
+import { UsageConsumer } from '../../../models/usage/log-offset.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import { eventMessageWeightSql } from '../../../models/usage/event-message.js';
 import {

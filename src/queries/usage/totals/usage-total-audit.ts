@@ -4,7 +4,7 @@ import {
   differencesMax,
   type UsageAuditInput,
   type UsageDifference,
-} from '../../../messages/usage-audit.js';
+} from '../../../messages/usage/usage-audit.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { eventTimeSql, factPartsSql } from '../../../models/usage/usage-fact.js';
 import { pendingPartsSql } from '../../../models/usage/usage-total.js';

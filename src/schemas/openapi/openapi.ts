@@ -1,19 +1,13 @@
 import { defined } from '../../kernel/defined.js';
-import {
-  accessOf,
-  errorStatuses,
-  idempotencyKeyForm,
-  rolesOf,
-  type ErrorFamily,
-  type ErrorStatus,
-  type Operation,
-  takesIdempotencyKey,
-} from './operation.js';
+import type { ErrorFamily, ErrorStatus, Operation } from '../http/operation.js';
+import { errorStatuses } from '../http/error-statuses.js';
+import { idempotencyKeyForm, takesIdempotencyKey } from '../http/idempotency-key.js';
+import { accessOf, rolesOf } from '../http/operation-access.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { openApiReplies } from './openapi-reply.js';
-import { errorSchemas } from './problem.js';
+import { errorSchemas } from '../http/problem.js';
 import { tagsOf } from './tags.js';
-import { describeParam, recordOfParam, type KeyedRecord } from './record-id.js';
+import { describeParam, recordOfParam, type KeyedRecord } from '../http/record-id.js';
 
 /** What the document needs besides the declarations. */
 export interface OpenApiFacts {

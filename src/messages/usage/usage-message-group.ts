@@ -1,5 +1,5 @@
-import { joinJson, splitJson } from '../kernel/text/postgres-array.js';
-import type { UsageRecord } from './usage-log.js';
+import { joinJson, splitJson } from '../../kernel/text/postgres-array.js';
+import type { UsageRecord } from '../usage-log.js';
 
 /**
  * The most messages of one row of `usage_message`: enough that PostgreSQL compresses them to a third,

@@ -1,5 +1,5 @@
 import { defined } from '../../kernel/defined.js';
-import type { Operation } from './operation.js';
+import type { Operation } from '../http/operation.js';
 
 /** The headings of the documentation, in the order in which one needs them, and what is below them. */
 const introductions: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { Type, type TSchema } from 'typebox';
 import { defined } from '../../kernel/defined.js';
-import { envelopeOf, LookupName, offsetPageOf, pageOf, rowPageOf } from './envelope.js';
-import type { JsonReply, Operation, Reply } from './operation.js';
+import { envelopeOf, LookupName, offsetPageOf, pageOf, rowPageOf } from '../http/envelope.js';
+import type { JsonReply, Operation, Reply } from '../http/operation.js';
 import { orNull, type JsonSchema, type SchemaTranslator } from './openapi-schema.js';
-import type { RowSpec } from './row.js';
+import type { RowSpec } from '../http/row.js';
 
 const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 

@@ -1,0 +1,31 @@
+import { patched } from '@temporalio/workflow';
+import type { FlowRun } from '../../messages/flow-run.js';
+import type {
+  AmendEventInput,
+  CancelEventInput,
+  RerateInput,
+} from '../../messages/usage-workflow.js';
+import { lastStep, step } from '../runtime/flow-step.js';
+import { longCorrections, shortSteps } from '../runtime/step-timeouts.js';
+
+/**
+ * Whether a correction of one event is a long step: those that were begun before 0385 are local
+ * activities, and go on so.
+ */
+const correcting = (): Pick<typeof longCorrections, 'cancelUsageEvent' | 'amendUsageEvent'> =>
+  patched('corrections-are-long') ? longCorrections : shortSteps;
+
+/** Cancels a usage event (docs/decisions/0371): all of it is one step. */
+export const cancelUsageEvent = (run: FlowRun<CancelEventInput>) =>
+  lastStep(correcting().cancelUsageEvent, run, run.input);
+
+/** Gives a usage event other content; all of it is one step, too. */
+export const amendUsageEvent = (run: FlowRun<AmendEventInput>) =>
+  lastStep(correcting().amendUsageEvent, run, run.input);
+
+/** Rates a range again with what is in force now (docs/decisions/0372). */
+export async function rerateUsage(run: FlowRun<RerateInput>) {
+  const { input } = run;
+  await step(shortSteps.beginRerating, run, input);
+  return lastStep(longCorrections.rerateUsage, run, input);
+}
