@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
 import { openTestInstance, type TestTenant } from '../support/servers/instance.js';
+import { recordLimits } from './record-limits.js';
 
 /** Of what replays: each kind of task, failures that are caught, and what is undone. */
 const tasks = [
@@ -135,5 +136,6 @@ export async function recordDefinitions(
   const waited = await waitFor(tenant);
   await waiter.workflow.getHandle(waited).result();
   for (const history of await historiesOf(waiter, waited)) await keep('definition-waits', history);
+  await recordLimits(instance, tenant, keep);
   await instance.close();
 }
