@@ -71,7 +71,7 @@ describe('a tenant that is moved', function () {
 
   /** The last progress of a move that has ended, with the rows that it left removed. */
   const ended = async (tenantId: string): Promise<MoveProgress> => {
-    for (const deadline = Date.now() + 40_000; await isMoveRunning(client(), tenantId);) {
+    for (const deadline = Date.now() + 90_000; await isMoveRunning(client(), tenantId);) {
       if (Date.now() > deadline) {
         throw new Error(JSON.stringify(await readTenantMove(client(), tenantId)));
       }

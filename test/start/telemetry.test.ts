@@ -10,7 +10,7 @@ import { readConfig } from 'repository/src/platform/config/config.js';
 import { openPlatform } from 'repository/src/process/platform.js';
 import { startWorkers } from 'repository/src/worker/main.js';
 import { startApi } from 'repository/src/api/main.js';
-import { startOperator } from 'repository/src/api/server/operator.js';
+import { startOperator } from 'repository/src/api/server/operator-server.js';
 
 const config = readConfig(${JSON.stringify({ ...settings, LOG_LEVEL: 'fatal' })});
 const taskQueue = ${JSON.stringify(`telemetry-${randomBytes(4).toString('hex')}`)};
