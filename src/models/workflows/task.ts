@@ -4,7 +4,7 @@ import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 
 /** What a run of a task was given, gave and failed with, as JSON. */
-export type ShownValues = Pick<WorkflowTask, 'seq' | 'input' | 'output' | 'error'>;
+type ShownValues = Pick<WorkflowTask, 'seq' | 'input' | 'output' | 'error'>;
 
 /** A run of a task of an execution. */
 export class WorkflowTask extends TenantModel {
