@@ -158,6 +158,26 @@ describe('the embed that customers see', function () {
     visit.complaints.splice(0);
   });
 
+  // spec/beyond.md R450
+  it('shows the own charge of what others bear a part of, and says why not more', async () => {
+    const team = await story.account('team');
+    const serviceId = await story.service('Shared');
+    const accountMap = { [team]: 1, [await story.account('rest')]: 3 };
+    await story.subscribe(team, [{ serviceId, accountMap }], { startDate: '2026-01-01' });
+    await story.send(usage('team', serviceId, { externalTransactionId: 'shared' }));
+    const { body } = await story.tenant
+      .post('/v1/embeds', { accountId: team, expiresInSeconds: 600 })
+      .expect(201);
+    token = body.token as string;
+    await open('Receipts', { language: 'en', page: 'receipts' });
+    await visit.click('link', 'shared');
+    await visit.arrive('Receipt of shared');
+    // 100 calls at 0.01 are 1.00, a quarter of it.
+    await visit.told('Charge of $0.25');
+    await visit.told('Others bear a part of it, so how it came about is not shown.');
+    await visit.inspect('embed-receipt-shared');
+  });
+
   it('is tried in the console, which makes its token', async () => {
     await visit.open(`/console/accounts/${accountId}`, 'Acme & Söhne');
     await visit.click('link', 'What the customer sees');

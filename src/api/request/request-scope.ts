@@ -22,7 +22,7 @@ export const realScopeOf = (identity: Identity, ids: RequestIds, platform: Platf
   scopeAt(platform.now, identity, ids, platform);
 
 function scopeAt(now: () => Date, identity: Identity, ids: RequestIds, platform: Platform): Scope {
-  const { tenantId, orgId, roles, subject: actor } = identity;
+  const { tenantId, orgId, roles, subject: actor, accountId: embeddedAccountId } = identity;
   const { requestId, callerRequestId } = ids;
   const trail = { actor, requestId, callerRequestId };
   const { database, now: realNow } = platform;
@@ -31,7 +31,7 @@ function scopeAt(now: () => Date, identity: Identity, ids: RequestIds, platform:
     database.cells.length === 1 ? undefined : database.home.forTenant(tenantId, trail, 'request');
   const credential = credentialOf(identity);
   const of = { tenantId, orgId, roles, requestId, callerRequestId, actor, credential };
-  return { ...of, db, home, now, realNow };
+  return { ...of, embeddedAccountId, db, home, now, realNow };
 }
 
 function credentialOf({ credential, grant }: Identity): CredentialRef | undefined {

@@ -55,14 +55,15 @@ export function ReceiptsView(): ReactNode {
 function Charges({ of: { ratedTransactions } }: { readonly of: Event }): ReactNode {
   const { texts, formats } = useSpoken();
   if (ratedTransactions.length === 0) return <p className="empty">{texts.noCharge}</p>;
-  return ratedTransactions.map(({ id, amount, currency, usageType, explanation }) => {
+  return ratedTransactions.map(({ id, amount, currency, usageType, explanation, matches }) => {
     const form = usageType === 'Payout' ? texts.payoutOf : texts.chargeOf;
     const title = fill(form, { amount: formats.money(amount, currency) });
     return (
       <section key={id} aria-label={title}>
         <h2>{title}</h2>
         {explanation === null ? (
-          <p className="muted">{texts.notKept}</p>
+          // Where it matches there is one, of which others have a part.
+          <p className="muted">{matches ? texts.withheld : texts.notKept}</p>
         ) : (
           <Charge explanation={explanation} />
         )}

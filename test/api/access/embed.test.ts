@@ -108,6 +108,63 @@ describe('the token of an embed', () => {
     await get('/v1/usage-events/none').expect(404);
   });
 
+  // spec/beyond.md R450
+  it('reads each event that its list has, of what others bear too its own charge alone', async () => {
+    const sold = await story.account('sold');
+    const partner = await story.account('partner');
+    const serviceId = await story.service('Shared');
+    const accountMap = { [sold]: 1, [partner]: 3 };
+    await story.subscribe(sold, [{ serviceId, accountMap }], { startDate: '2026-01-01' });
+    const [key = ''] = await story.send(usage('sold', serviceId));
+    const user = await create({ accountId: sold, expiresInSeconds: 60 });
+    const { body: list } = await get('/v1/usage-events', user).expect(200);
+    expect(list.data).to.have.length(1);
+    for (const name of [key, list.data[0].id]) {
+      const { body } = await get(`/v1/usage-events/${name}`, user).expect(200);
+      // 100 calls at 0.01 are 1.00, a quarter of it.
+      expect(body.ratedTransactions).to.have.length(1);
+      expect(body.ratedTransactions[0]).to.include({
+        accountId: sold,
+        amount: 0.25,
+        explanation: null,
+        matches: true,
+      });
+      expect(body.message).to.equal(null);
+      expect(body.messageNote).to.match(/^Others are billed for it/);
+      expect(JSON.stringify(body)).to.not.include(partner);
+    }
+    const other = await create({ accountId: partner, expiresInSeconds: 60 });
+    await get(`/v1/usage-events/${key}`, other).expect(404);
+    // Who may read all of it sees both.
+    expect((await story.event(key)).ratedTransactions).to.have.length(2);
+  });
+
+  // spec/beyond.md R450
+  it('reads nothing of the time when an event was of another account', async () => {
+    await story.account('from');
+    const to = await story.account('to');
+    const serviceId = await story.service('Moved');
+    const message = usage('from', serviceId);
+    const [key = ''] = await story.send(message);
+    const { processedAt } = await story.event(key);
+    const knownOn = new Date(Date.parse(processedAt as string) + 1).toISOString();
+    await tenant
+      .post(`/v1/usage-events/${key}/amend`, {
+        reason: 'It was of another.',
+        message: { ...message, billingAccountRef: 'to' },
+      })
+      .expect(200);
+    const user = await create({ accountId: to, expiresInSeconds: 60 });
+    await get(`/v1/usage-events/${key}`, user).expect(200);
+    const { body } = await get(`/v1/usage-events/${key}?knownOn=${knownOn}`, user).expect(404);
+    expect(body.message ?? body.error?.message).to.equal(`There is no usage event '${key}'.`);
+    // It is there for who may read all.
+    const { body: before } = await tenant
+      .get(`/v1/usage-events/${key}?knownOn=${knownOn}`)
+      .expect(200);
+    expect(before.billingAccountRef).to.equal('from');
+  });
+
   it('does nothing else, whatever there is', async () => {
     const refused = declaredOperations.filter(
       (one: Operation) => one.embed === undefined && accessOf(one) !== 'public',

@@ -1,6 +1,7 @@
 import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage/usage-retry.js';
 import { defined } from '../../../kernel/defined.js';
 import { partitionOf } from '../../../messages/usage/log-partition.js';
+import { limitReceipt } from '../../../queries/access/embedded-record.js';
 import { listUsageEvents } from '../../../queries/usage/finding/usage-event-list.js';
 import { getUsageEvent } from '../../../queries/usage/usage-event.js';
 import { summarizeUsage } from '../../../queries/usage/usage-summary.js';
@@ -21,8 +22,8 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
   outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
-  get: ({ params, query }, scope, platform) =>
-    getUsageEvent(scope, platform, params.id, query.knownOn),
+  get: async ({ params: { id }, query }, scope, platform) =>
+    limitReceipt(scope, id, await getUsageEvent(scope, platform, id, query.knownOn)),
   retry: ({ params, idempotencyKey }, scope, platform) =>
     retryUsageEvent(scope, platform, params.id, idempotencyKey),
   retryAll: ({ body, idempotencyKey }, scope, platform) =>

@@ -57,6 +57,7 @@ export const texts: Texts = {
   payoutOf: 'دفعة بقيمة {amount}',
   noCharge: 'لا توجد رسوم على هذا الحدث.',
   notKept: 'لم يعد ما حُسب به السعر محفوظًا.',
+  withheld: 'يتحمل آخرون جزءًا منه، لذلك لا تظهر تفاصيل حسابه.',
   service: 'الخدمة',
   contract: 'العقد',
   times: '{quantity} × {rate} = {amount}',

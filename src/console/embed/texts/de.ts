@@ -58,6 +58,7 @@ export const texts: Texts = {
   payoutOf: 'Auszahlung von {amount}',
   noCharge: 'Für dieses Ereignis wird nichts berechnet.',
   notKept: 'Womit der Preis berechnet wurde, wird nicht mehr aufbewahrt.',
+  withheld: 'Andere tragen einen Teil davon; wie er zustande kam, wird deshalb nicht gezeigt.',
   service: 'Leistung',
   contract: 'Vertrag',
   times: '{quantity} × {rate} = {amount}',

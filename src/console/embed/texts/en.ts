@@ -55,6 +55,7 @@ export const texts = {
   payoutOf: 'Payout of {amount}',
   noCharge: 'Nothing is charged for this event.',
   notKept: 'What it was priced with is no longer kept.',
+  withheld: 'Others bear a part of it, so how it came about is not shown.',
   service: 'Service',
   contract: 'Contract',
   times: '{quantity} × {rate} = {amount}',

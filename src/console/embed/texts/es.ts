@@ -58,6 +58,7 @@ export const texts: Texts = {
   payoutOf: 'Abono de {amount}',
   noCharge: 'Por este evento no se cobra nada.',
   notKept: 'Ya no se conserva con qué se calculó el precio.',
+  withheld: 'Otros asumen una parte, por eso no se muestra cómo se calculó.',
   service: 'Servicio',
   contract: 'Contrato',
   times: '{quantity} × {rate} = {amount}',

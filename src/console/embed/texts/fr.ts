@@ -58,6 +58,7 @@ export const texts: Texts = {
   payoutOf: 'Versement de {amount}',
   noCharge: 'Rien n’est facturé pour cet événement.',
   notKept: 'Ce qui a servi à calculer le prix n’est plus conservé.',
+  withheld: 'D’autres en supportent une partie ; le détail du calcul n’est donc pas affiché.',
   service: 'Service',
   contract: 'Contrat',
   times: '{quantity} × {rate} = {amount}',

@@ -58,6 +58,7 @@ export const texts: Texts = {
   payoutOf: '支払 {amount}',
   noCharge: 'このイベントに料金はかかりません。',
   notKept: '料金計算の記録は保存期間を過ぎました。',
+  withheld: '他の方も一部を負担しているため、計算の内訳は表示されません。',
   service: 'サービス',
   contract: '契約',
   times: '{quantity} × {rate} = {amount}',
