@@ -60,6 +60,8 @@ export class Attacker {
   readonly query: Given['query'];
   readonly pauseDatabase: Given['pauseDatabase'];
   readonly statuses = new Map<number, number>();
+  /** The first answer that was a fault of the product itself, with the request that it answered. */
+  fault: string | undefined;
   bytes = 0;
   /** Differs in every attack, and makes natural keys that nothing else has. */
   readonly stamp: string;
@@ -121,6 +123,9 @@ export class Attacker {
       });
       const text = await this.#read(response.body);
       this.#note(response.statusCode);
+      if (response.statusCode === 500) {
+        this.fault ??= `${method} ${path.slice(0, 200)}: ${text.slice(0, 300)}`;
+      }
       const { 'set-cookie': cookies = [], location } = response.headers;
       return {
         status: response.statusCode,

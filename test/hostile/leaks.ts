@@ -214,7 +214,6 @@ export async function tryLeaks(
   tell: (text: string) => void,
 ): Promise<Check[]> {
   await run(product, 'tenant', 'create', tenant);
-  await run(product, 'mcp-client', 'add', '--name', 'any', '--auth-type', 'per_user_oauth');
   const checks: Check[] = [];
   for (const [name, attempt] of leaks) {
     const fault = await attempt(product).then(

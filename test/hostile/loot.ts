@@ -13,6 +13,8 @@ const events = 20_000;
 const services = 20;
 const records = 20_000;
 const invoiceItems = 3_000;
+/** A document of so many items, rendered, has 0.4 MB. */
+const documentBytes = 400_000;
 
 /** The command line's `tenant plan`, without a second process: nothing is refused by its count. */
 export async function liftLimits(product: KillableProduct, tenantId: string): Promise<void> {
@@ -58,6 +60,7 @@ async function fill(product: KillableProduct, tenantId: string): Promise<string>
           amount: '1.25',
           balance: '1.25',
         })),
+        pdf: { fileName: 'INV-HUGE.pdf', bytes: Buffer.alloc(documentBytes, '%PDF-1.7 ') },
       },
     );
   } finally {
@@ -162,6 +165,9 @@ export async function collectLoot(
     },
     async: true,
   });
+  const billed = await must(product, token, '/v1/workflows/billing-run/execute', {
+    data: { periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
+  });
   const page = (transactions['data'] as { content: { Id: string }[] }).content;
   return {
     tenant: { id: tenantId },
@@ -190,6 +196,7 @@ export async function collectLoot(
       walletId: idOf(wallet),
       'wallet.grantId': idOf(grant),
       holdId: idOf(hold),
+      billingRunId: String(billed['executionId']),
       alertId: idOf(alert),
       adjustmentId: idOf(adjustment),
       taxRateId: idOf(taxRate),

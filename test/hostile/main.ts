@@ -111,7 +111,7 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
           return isServed && now.p99 < limitOf(now);
         });
   const { name, judges = 'all', asksForRating = false } = attack;
-  const { statuses } = attacker;
+  const { statuses, fault: answered500 } = attacker;
   return {
     name,
     judges,
@@ -121,7 +121,7 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
     mebibytes,
     recoveredMs,
     statuses,
-    ...defined({ error }),
+    ...defined({ error, answered500 }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface Outcome {
   readonly recoveredMs: number | undefined;
   /** What the attacker was answered; 0: nothing came. */
   readonly statuses: ReadonlyMap<number, number>;
+  /** What was answered with 500, and how; undefined where nothing was. */
+  readonly answered500?: string;
   readonly error?: string;
 }
 
@@ -33,10 +35,11 @@ export const limitOf = ({ lagMs }: Fared): number => Math.max(p99Max, lagFactor 
 
 /** Why an attack counts as having stopped others; none where it did not. */
 export function faultsOf(outcome: Outcome): string[] {
-  const { judges, asksForRating, during, mebibytes, recoveredMs, error } = outcome;
+  const { judges, asksForRating, during, mebibytes, recoveredMs, statuses, error } = outcome;
   const limit = limitOf(during);
   const faults = Object.values(during.faults).reduce((sum, count) => sum + count, 0);
   const isSlow = judges === 'all' ? during.p99 > limit : during.healthMax > 2 * limit;
+  const isLost = statuses.size > 0 && [...statuses.keys()].every((each) => [0, 404].includes(each));
   return [
     ...(mebibytes === undefined ? ['the process ended'] : []),
     ...(mebibytes !== undefined && mebibytes > mebibytesMax ? ['memory'] : []),
@@ -44,6 +47,9 @@ export function faultsOf(outcome: Outcome): string[] {
     ...(judges === 'all' && faults > during.requests * faultShareMax ? ['refused'] : []),
     ...(asksForRating && during.ratedMax > 4 * limit ? ['rated too late'] : []),
     ...(recoveredMs === undefined || recoveredMs > recoveredMax ? ['did not recover'] : []),
+    // An attack on what is not there shows nothing.
+    ...(isLost && statuses.has(404) ? ['all that it asked for is not there'] : []),
+    ...(outcome.answered500 === undefined ? [] : [`answered with 500: ${outcome.answered500}`]),
     ...(error === undefined ? [] : [`the attack itself failed: ${error}`]),
   ];
 }

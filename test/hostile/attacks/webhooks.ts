@@ -7,11 +7,17 @@ import type { Attacker } from '../attacker.js';
 
 const textOf = (value: unknown): string => JSON.stringify(value);
 
+/** The id of a new webhook, or '' where its address is refused; throws where there is no room for it. */
+async function makeWebhook(attacker: Attacker, url: string): Promise<string> {
+  const body = textOf({ url, events: ['mdata.created'], secret: 's'.repeat(32) });
+  const { status, text } = await attacker.send({ path: '/v1/webhooks', method: 'POST', body });
+  if (status !== 201 && status !== 400) throw new Error(`POST /v1/webhooks: ${status} ${text}`);
+  return status === 201 ? String((JSON.parse(text) as { id: unknown }).id) : '';
+}
+
 /** Webhooks to these addresses, and records whose creation they are told of. */
 async function tellThem(attacker: Attacker, urls: readonly string[]): Promise<void> {
-  for (const url of urls) {
-    await attacker.make('/v1/webhooks', { url, events: ['mdata.created'], secret: 's'.repeat(32) });
-  }
+  for (const url of urls) await makeWebhook(attacker, url);
   const id = await attacker.makeId(
     '/v1/mobjects',
     { name: `w-${attacker.stamp}` },
@@ -24,9 +30,12 @@ async function tellThem(attacker: Attacker, urls: readonly string[]): Promise<vo
   );
 }
 
-/** No delivery of this attack reaches into the next one. */
+/** No delivery of this attack reaches into the next one, which finds room for its own webhooks. */
 async function takeAway(attacker: Attacker): Promise<void> {
-  await attacker.query(`update webhook set active = false where tenant_id = 'attacker'`);
+  const { webhookId } = attacker.loot.params;
+  await attacker.query(
+    `delete from webhook where tenant_id = 'attacker' and id <> '${webhookId ?? ''}'`,
+  );
 }
 
 const names = (count: number, make: (index: number) => string): string[] =>
@@ -110,6 +119,7 @@ export const webhookAttacks: readonly Attack[] = [
           secret: 's'.repeat(1_000),
         }),
       }));
+      await takeAway(attacker);
     },
   },
   {
@@ -119,11 +129,7 @@ export const webhookAttacks: readonly Attack[] = [
     async run(attacker) {
       const answer = (_request: unknown, response: { end: () => void }) => response.end();
       await withReceiver(answer, async (url) => {
-        const id = await attacker.makeId('/v1/webhooks', {
-          url,
-          events: ['mdata.created'],
-          secret: 's'.repeat(32),
-        });
+        const id = await makeWebhook(attacker, url);
         const path = `/v1/webhooks/${id}`;
         const test = await attacker.makeId(`${path}/test`, undefined);
         const sent = [`${path}/deliveries/${test}/redeliver`, `${path}/test`];
