@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { makeFolder, removeFolder, repository, startProgram } from '../start/workbench.js';
+import { startProgram } from '../start/workbench.js';
 import { createTestDatabase } from '../support/servers/servers.js';
 import { told } from './told.js';
 
@@ -11,41 +10,15 @@ interface Secure {
   readonly caFile: string;
 }
 
-/** Publishes an event and reads it, with the variables of the environment. */
-const script = `
-import { readConfig } from '${repository}/src/platform/config.js';
-import { openDatabase } from '${repository}/src/platform/database.js';
-import { openKafkaBroker } from '${repository}/src/platform/kafka-broker.js';
-import { openLog } from '${repository}/src/platform/log.js';
-
-const { kafka, databaseUrl } = readConfig(process.env);
-const database = openDatabase(databaseUrl, 2);
-const options = { timeoutMs: 10_000, log: openLog('silent') };
-try {
-  const broker = await openKafkaBroker(kafka, database, databaseUrl, options);
-  const message = { tenantId: 'secured', partitionKey: 'a', key: null, orgId: 'o', message: '{"a":1}' };
-  const { partition, offset } = await broker.publish(message);
-  const { records } = await broker.read('secured', partition, offset, offset + 1);
-  process.stdout.write('read ' + records[0]?.message);
-} catch (error) {
-  process.stdout.write('failed ' + error.message);
-}
-process.exit(0);
-`;
-
 /** A Kafka that wants TLS, of an authority of its own, and a name with a password. */
 describe('a Kafka that wants TLS and a password', function () {
   // Each case is a process of its own: which authorities it trusts is read when it starts.
   this.timeout(60_000);
   const { brokers, password, caFile } = JSON.parse(told('TEST_KAFKA_SECURE')) as Secure;
-  let folder = '';
   let databaseUrl = '';
   before(async () => {
-    folder = await makeFolder();
     databaseUrl = await createTestDatabase();
-    await writeFile(join(folder, 'script.mts'), script);
   });
-  after(() => removeFolder(folder));
 
   async function outcome(prefix: string, changes: Record<string, string>): Promise<string> {
     const env = {
@@ -59,7 +32,7 @@ describe('a Kafka that wants TLS and a password', function () {
       KAFKA_PASSWORD: password,
       ...changes,
     };
-    const args = ['--import', 'tsx', join(folder, 'script.mts')];
+    const args = ['--import', 'tsx', join(import.meta.dirname, 'kafka-round-trip.ts')];
     const { ended, output } = startProgram(process.execPath, args, env);
     await ended;
     return output();

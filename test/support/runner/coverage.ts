@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { errorStatuses } from '../../../src/schemas/http/error-statuses.js';
 import { answersFile, declaredOperations } from '../http/answers.js';
 
@@ -12,13 +12,22 @@ export async function noteAnswers(): Promise<void> {
   process.env[answersFile] = join(await mkdtemp(join(tmpdir(), 'durabill-answers-')), 'seen');
 }
 
-/** Whether this run had all that `npm test` runs: only then is something missing a fault. */
-function isWholeRun(filesRun: ReadonlySet<string>): boolean {
-  const isNarrowed = process.argv.some((argument) => /^(?:-g|-f|--grep|--fgrep)\b/.test(argument));
-  const testFiles = readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts') && !/^(?:fault|pooler|production)\b/.test(path))
+/** The files that `npm test` runs: all but those of the folders that it says it ignores. */
+export async function filesOfWholeRun(): Promise<string[]> {
+  const packageFile = await readFile(resolve(testFolder, '../package.json'), 'utf8');
+  const { scripts } = JSON.parse(packageFile) as { scripts: { test: string } };
+  const ignored = /--ignore 'test\/\{([\w,]+)\}\/\*\*'/.exec(scripts.test)?.[1]?.split(',');
+  if (!ignored)
+    throw new Error('package.json: the script "test" does not say which folders it ignores');
+  return readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts') && !ignored.includes(path.split(sep)[0] ?? ''))
     .map((path) => join(testFolder, path));
-  return !isNarrowed && testFiles.every((file) => filesRun.has(file));
+}
+
+/** Whether this run had all that `npm test` runs: only then is something missing a fault. */
+async function isWholeRun(filesRun: ReadonlySet<string>): Promise<boolean> {
+  const isNarrowed = process.argv.some((argument) => /^(?:-g|-f|--grep|--fgrep)\b/.test(argument));
+  return !isNarrowed && (await filesOfWholeRun()).every((file) => filesRun.has(file));
 }
 
 /**
@@ -29,7 +38,7 @@ export async function checkCoverage(filesRun: ReadonlySet<string>): Promise<void
   const file = process.env[answersFile] ?? '';
   const seen = new Set((await readFile(file, 'utf8').catch(() => '')).split('\n'));
   await rm(dirname(file), { recursive: true });
-  if (!isWholeRun(filesRun)) return;
+  if (!(await isWholeRun(filesRun))) return;
   const unseen = declaredOperations.flatMap((operation) => {
     const { id, method, path, success } = operation;
     const missing = [success.status, ...errorStatuses(operation)].filter(
