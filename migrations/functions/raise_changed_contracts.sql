@@ -1,4 +1,5 @@
 -- As the migrations have left it; nothing reads this file (npm run record-functions).
+-- migrations/20261128300200-raise-rating-versions.js
 
 CREATE OR REPLACE FUNCTION public.raise_changed_contracts()
  RETURNS trigger

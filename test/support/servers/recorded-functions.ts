@@ -23,10 +23,15 @@ const functionsSql = `
     and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
   order by f.proname, pg_get_function_identity_arguments(f.oid)`;
 
-/** The migrations that make a function, or make it anew, oldest first. */
+/** The migrations that make a function, or make it anew, oldest first; some make several by one text. */
 function migrationsOf(name: string, texts: ReadonlyMap<string, string>): string[] {
   const made = new RegExp(`create (or replace )?function (public\\.)?${name}\\s*\\(`, 'i');
-  return [...texts].filter(([, text]) => made.test(text)).map(([file]) => file);
+  const named = new RegExp(`\\b${name}\\b`);
+  const isMaker = (text: string): boolean =>
+    made.test(text) || (/create (or replace )?function \$\{/i.test(text) && named.test(text));
+  const files = [...texts].filter(([, text]) => isMaker(text)).map(([file]) => file);
+  if (files.length === 0) throw new Error(`No migration makes the function ${name}`);
+  return files;
 }
 
 /** The text of each file of `migrations/functions`, by its name, as the database has them. */
