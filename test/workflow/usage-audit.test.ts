@@ -189,4 +189,14 @@ describe('an audit of usage', () => {
     }
     expect(await changeBillingSchedule(client, tenant.id, 'remove', 'audit')).to.equal(true);
   });
+
+  it('names the charges of an event that is gone', async () => {
+    const before = await audit(tenant);
+    const sql = 'delete from usage_event where tenant_id = $1 and external_transaction_id = $2';
+    await change(sql, ids[0] ?? '');
+    const { events, charges, differences } = await audit(tenant);
+    expect({ events, charges }).to.deep.equal({ events: before.events, charges: before.charges });
+    const named = differences.filter(({ field }) => field === 'recorded inputs');
+    expect(named.map(({ externalTransactionId }) => externalTransactionId)).to.deep.equal([ids[0]]);
+  });
 });

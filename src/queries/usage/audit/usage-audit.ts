@@ -10,13 +10,14 @@ import {
   type UsageAuditPage,
   type UsageDifference,
 } from '../../../messages/usage/usage-audit.js';
-import type { RatedTransaction } from '../../../models/usage/rated-transaction.js';
+import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { pricedRowsSql } from '../../../models/usage/priced-row.js';
 import { pageBytesMax } from '../../../models/usage/event-message.js';
 import * as rating from '../../../rating/index.js';
 import { isChargeOf, recomputeWith } from '../usage-explanation.js';
 import {
   readRecordedEvents,
+  type RecordedEvent,
   RecordedReader,
   type RecordedFacts,
 } from '../corrections/recorded-event.js';
@@ -51,7 +52,9 @@ export async function auditCharges(
   const events = await readRecordedEvents(db.read, tenantId, eventIds);
   const own = events.filter(({ charges: [first] }) => first && onPage.has(first.id));
   const reader = new RecordedReader(db.read, tenantId);
-  const differences: UsageDifference[] = [];
+  const lost = await chargesWithoutEvent(db.read, tenantId, eventIds, events);
+  const lostHere = lost.filter(([first]) => first && onPage.has(first.id));
+  const differences = lostHere.flatMap((charges) => compareEvent(undefined, charges));
   const portions = new Portions();
   let facts: ReadonlyMap<string, RecordedFacts> = new Map();
   let unchecked = 0;
@@ -65,11 +68,23 @@ export async function auditCharges(
   }
   return {
     next,
-    events: own.length,
+    events: own.length + lostHere.length,
     unchecked,
     differences,
-    charges: own.reduce((count, { charges }) => count + charges.length, 0),
+    charges: [...own.map(({ charges }) => charges), ...lostHere].flat().length,
   };
+}
+
+/** The standing charges of each event that is not in the books. */
+async function chargesWithoutEvent(
+  db: Knex,
+  tenantId: string,
+  eventIds: readonly string[],
+  events: readonly RecordedEvent[],
+): Promise<RatedTransaction[][]> {
+  const known = new Set(events.map(({ id }) => id));
+  const missing = eventIds.filter((id) => !known.has(id));
+  return [...(await RatedTransaction.ofEvents(db, tenantId, missing)).values()];
 }
 
 interface PageRow {
