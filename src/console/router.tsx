@@ -20,8 +20,10 @@ const textOf = (search: Search, name: string): string | undefined => {
       : undefined;
 };
 
-const pageOf = ({ page }: Search): number =>
-  typeof page === 'number' && Number.isSafeInteger(page) && page > 0 ? page : 0;
+const placeOf = (search: Search, name: string): number => {
+  const place = search[name];
+  return typeof place === 'number' && Number.isSafeInteger(place) && place > 0 ? place : 0;
+};
 
 /** The texts of these names that an address has; what is not there is left out. */
 function texts<const N extends string>(search: Search, names: readonly N[]): { [K in N]?: string } {
@@ -37,7 +39,7 @@ function texts<const N extends string>(search: Search, names: readonly N[]): { [
 const listSearch =
   <const N extends string>(names: readonly N[]) =>
   (search: Search): { [K in N]?: string } & { page?: number } => {
-    const page = pageOf(search);
+    const page = placeOf(search, 'page');
     return { ...texts(search, names), ...(page === 0 ? {} : { page }) };
   };
 
@@ -149,7 +151,10 @@ const correctionsRoute = createRoute({
 const correctionRoute = createRoute({
   ...at,
   path: '/usage/corrections/$correctionId',
-  validateSearch: listSearch([]),
+  validateSearch: (search: Search): { first?: number } => {
+    const first = placeOf(search, 'first');
+    return first === 0 ? {} : { first };
+  },
   component: lazyRouteComponent(
     () => import('./corrections/correction-page.tsx'),
     'CorrectionPage',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { HTTPRequest } from 'puppeteer-core';
-import { usage } from '../support/billing/usage.js';
+import { tiers, usage } from '../support/billing/usage.js';
+import { external } from '../support/servers/instance.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
@@ -170,6 +171,37 @@ describe('corrections in the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.arrive('Read twice.');
     await visit.told('-USD 2.00');
+  });
+
+  it('shows every charge of a correction whose long messages make its pages short', async () => {
+    const note = 'x'.repeat(900_000);
+    for (let number = 0; number < 12; number += 1) {
+      await story.send({ ...at(`long-${number}`, '2026-04-02', '100'), note });
+    }
+    await story.tenant
+      .post(`${external}/services/${calls}/rate-cards/USD/versions`, {
+        currency: 'USD',
+        fromDate: '2026-04-01',
+        rows: [{ priceDimName: 'api_calls', label: 'API calls', ...tiers([0, null, 0.02]) }],
+      })
+      .expect(201);
+    const data = { from: '2026-04-01', to: '2026-05-01', reason: 'Twice as dear.' };
+    const { body } = await story.tenant
+      .post('/v1/workflows/rerate-usage/execute', { data })
+      .expect(200);
+    await visit.open(`/console/usage/corrections/${body.output.correctionId}`, 'Twice as dear.');
+    const seen = new Set<string>();
+    const status = /(\d+) to (\d+) of 12/;
+    for (let last = 0; last < 12;) {
+      await visit.told(`${last + 1} to `);
+      const text = await visit.text();
+      for (const [, id = ''] of text.matchAll(/Both charges of (long-\d+)/g)) seen.add(id);
+      last = Number(status.exec(text)?.[2]);
+      if (last < 12) await visit.click('button', 'Next');
+    }
+    expect([...seen].sort()).to.deep.equal(
+      Array.from({ length: 12 }, (_each, number) => `long-${number}`).sort(),
+    );
   });
 
   it('says what is not there', async () => {

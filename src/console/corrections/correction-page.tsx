@@ -97,9 +97,9 @@ function Corrected({ of }: { readonly of: CorrectedCharge }): ReactNode {
 const route = getRouteApi('/usage/corrections/$correctionId');
 
 function Charges({ correctionId }: { readonly correctionId: string }): ReactNode {
-  const { page = 0 } = route.useSearch();
+  const { first = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(correctedCharges(correctionId, page));
+  const query = useQuery(correctedCharges(correctionId, first));
   return (
     <Loaded query={query}>
       {({ data, pagination }) =>
@@ -114,10 +114,17 @@ function Charges({ correctionId }: { readonly correctionId: string }): ReactNode
             ))}
             <Pager
               name="charges"
-              first={page * size}
+              first={Number(pagination.offset)}
               shown={data.length}
               total={pagination.total}
-              onMove={(by) => void navigate({ search: { page: page + by } })}
+              onMove={(by) =>
+                void navigate({
+                  // The next page begins where this one, which may be shorter, ends.
+                  search: {
+                    first: Math.max(0, Number(pagination.offset) + (by > 0 ? data.length : -size)),
+                  },
+                })
+              }
             />
           </>
         )

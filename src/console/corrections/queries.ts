@@ -36,17 +36,17 @@ export const correction = (correctionId: string) =>
       ),
   });
 
-/** Charges before and after, with the first step in which they part. */
-export const correctedCharges = (correctionId: string, page: number) =>
+/** Charges before and after, with the first step in which they part; fewer where their messages are long. */
+export const correctedCharges = (correctionId: string, first: number) =>
   queryOptions({
-    queryKey: ['corrected charges', correctionId, page],
+    queryKey: ['corrected charges', correctionId, first],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/corrections/{correctionId}/charges', {
           params: {
             path: { correctionId },
-            query: { explain: true, limit: digits(size), offset: digits(page * size) },
+            query: { explain: true, limit: digits(size), offset: digits(first) },
           },
           signal,
         }),
