@@ -86,7 +86,7 @@ const tryEmbedRoute = createRoute({
 const invoicesRoute = createRoute({
   ...at,
   path: '/invoices',
-  validateSearch: listSearch(['q', 'fromDate', 'toDate', 'accountId', 'billingRunId']),
+  validateSearch: listSearch(['q', 'fromDate', 'toDate', 'status', 'accountId', 'billingRunId']),
   component: lazyRouteComponent(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
 });
 

@@ -143,6 +143,11 @@ describe('the console', function () {
     await visit.inspect('account-payments');
     await visit.click('link', 'INV-000001');
     await visit.arrive('Invoice INV-000001');
+    // spec/beyond.md R451
+    await visit.told('USD 0.00');
+    expect(await visit.text()).to.match(
+      /Total\s+USD 31\.00\s+Paid\s+USD 31\.00\s+Open\s+USD 0\.00/,
+    );
   });
 
   // spec/beyond.md R426

@@ -54,6 +54,7 @@ describe('the embed that customers see', function () {
       usage('other', calls, { externalTransactionId: 'secret', dimensions: { api_calls: '9' } }),
     );
     await story.bill('2026-03', { accountId });
+    await story.pay(accountId, 5);
     const { body } = await story.tenant
       .post('/v1/embeds', { accountId, expiresInSeconds: 600 })
       .expect(201);
@@ -104,6 +105,10 @@ describe('the embed that customers see', function () {
       await open(title, { language, page: 'invoices' });
       await visit.told(amount);
     }
+    // spec/beyond.md R451
+    await visit.click('link', 'INV-000001');
+    await visit.told('Bezahlt');
+    expect(await visit.text()).to.match(/Bezahlt\s+5,00\s\$\s+Offen\s+15,00\s\$/);
   });
 
   it('is used by keyboard alone, with the focus on the title of each page', async () => {

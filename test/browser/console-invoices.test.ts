@@ -75,8 +75,19 @@ describe('invoices and receipts in the console', function () {
     await visit.told('1 to 1 of 1');
     await visit.inspect('invoices');
     await visit.open('/console/invoices?q=nothing', 'Invoices');
-    await visit.told('No invoice has this in its number, or is of these days.');
+    await visit.told('No invoice has this in its number, is of these days and has this status.');
     await visit.inspect('invoices-none');
+    // spec/beyond.md R452
+    await visit.open('/console/invoices?status=paid', 'Invoices');
+    await visit.told('No invoice has this in its number, is of these days and has this status.');
+    await visit.tabTo('Status');
+    await visit.page.keyboard.type('Open');
+    await visit.tabTo('Show');
+    await visit.page.keyboard.press('Enter');
+    await visit.find('link', 'INV-000001');
+    expect(visit.page.url()).to.match(/\/console\/invoices\?status=open$/);
+    // Exports know no status.
+    expect(await visit.text()).to.not.include('as CSV');
   });
 
   it('shows an invoice by keyboard, each item with what it is made of', async () => {

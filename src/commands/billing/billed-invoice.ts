@@ -120,6 +120,7 @@ export function presentBilledInvoice(
     dueStatus: dueStatusOf(row, row.invoiceDate),
     contractId: row.contractId,
     creditedAmount: ZERO,
+    paidAmount: ZERO,
     creditedInvoiceId: null,
     voidReason: null,
     creditReason: null,

@@ -129,14 +129,14 @@ export function InvoiceView({ id }: { readonly id: string }): ReactNode {
                   texts.total,
                   <strong key="total">{formats.money(found.total, found.currency)}</strong>,
                 ],
-                ...(found.creditedAmount === '0'
-                  ? []
-                  : [
-                      [
-                        texts.credited,
-                        formats.money(found.creditedAmount, found.currency),
-                      ] as const,
-                    ]),
+                ...(
+                  [
+                    [texts.credited, found.creditedAmount],
+                    [texts.paid, found.paidAmount],
+                  ] as const
+                )
+                  .filter(([, amount]) => amount !== '0')
+                  .map(([name, amount]) => [name, formats.money(amount, found.currency)] as const),
                 [texts.open, formats.money(found.balance, found.currency)],
               ]}
             />

@@ -33,6 +33,7 @@ const Sums = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
       ...(of.creditedAmount === '0'
         ? []
         : [['Credited', moneyText(of.creditedAmount, of.currency)] as const]),
+      ...(of.paidAmount === '0' ? [] : [['Paid', moneyText(of.paidAmount, of.currency)] as const]),
       ['Open', moneyText(of.balance, of.currency)],
     ]}
   />

@@ -8,7 +8,7 @@ import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
-import { csvOf, invoiceList, pageSize, type InvoiceSearch } from './queries.ts';
+import { csvOf, invoiceList, invoiceStatuses, pageSize, type InvoiceSearch } from './queries.ts';
 
 type Row = Schemas['InvoiceSummaryRow'];
 
@@ -53,16 +53,17 @@ const Csv = ({ of }: { readonly of: InvoiceSearch }): ReactNode => (
 
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
-  const { q, fromDate, toDate, accountId, billingRunId, page = 0 } = search;
+  const { q, fromDate, toDate, accountId, billingRunId, status, page = 0 } = search;
   const navigate = route.useNavigate();
   const query = useQuery(invoiceList(search));
   // The export knows no other filters.
   const isExported =
     q === undefined &&
     billingRunId === undefined &&
+    status === undefined &&
     query.data !== undefined &&
     query.data.totalElements !== '0';
-  const isFiltered = [q, fromDate, toDate].some((given) => given !== undefined);
+  const isFiltered = [q, fromDate, toDate, status].some((given) => given !== undefined);
   return (
     <Page title="Invoices">
       <Filters
@@ -71,6 +72,12 @@ export function InvoicesPage(): ReactNode {
           { name: 'q', label: 'Find invoices', value: q ?? '', hint: 'Number' },
           { name: 'fromDate', label: 'From', value: fromDate ?? '', type: 'date' },
           { name: 'toDate', label: 'Until', value: toDate ?? '', type: 'date' },
+          {
+            name: 'status',
+            label: 'Status',
+            value: status ?? '',
+            options: [['', 'Any'], ...invoiceStatuses],
+          },
         ]}
         onApply={(texts) =>
           void navigate({
@@ -104,7 +111,7 @@ export function InvoicesPage(): ReactNode {
           <>
             <p>
               {isFiltered
-                ? 'No invoice has this in its number, or is of these days.'
+                ? 'No invoice has this in its number, is of these days and has this status.'
                 : 'Nothing is billed yet. A billing run makes invoices:'}
             </p>
             {isFiltered ? null : (

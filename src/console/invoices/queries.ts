@@ -10,21 +10,32 @@ export const pageSize = 20;
 /** Charges of an item that a page shows. */
 export const chargesSize = 50;
 
+/** What the list may be asked for, and the words for it. */
+export const invoiceStatuses = [
+  ['open', 'Open'],
+  ['overdue', 'Overdue'],
+  ['paid', 'Paid'],
+  ['void', 'Void'],
+] as const;
+
 export interface InvoiceSearch {
   readonly q?: string;
   readonly fromDate?: string;
   readonly toDate?: string;
   readonly accountId?: string;
   readonly billingRunId?: string;
+  readonly status?: string;
   readonly page?: number;
 }
 
-export const invoiceList = ({ page = 0, ...search }: InvoiceSearch) =>
+export const invoiceList = ({ page = 0, status, ...search }: InvoiceSearch) =>
   queryOptions({
-    queryKey: ['invoices', search, page],
+    queryKey: ['invoices', search, status, page],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const query = { page: digits(page), size: digits(pageSize), ...search };
+      // What an address says that is none of them the API refuses.
+      const chosen = status ? { status: status as (typeof invoiceStatuses)[number][0] } : {};
+      const query = { page: digits(page), size: digits(pageSize), ...search, ...chosen };
       const path = '/api/v1/external/invoices';
       return (await read(api.GET(path, { params: { query }, signal }))).data;
     },

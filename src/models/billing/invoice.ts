@@ -7,7 +7,7 @@ import { TenantModel } from '../db/tenant-model.js';
 
 export interface Invoice extends Columns<
   typeof schema.InvoiceSummary,
-  'accountName' | 'total' | 'dueStatus'
+  'accountName' | 'total' | 'dueStatus' | 'paidAmount'
 > {}
 /** What a billing run charges an account. It is never deleted: a wrong one is voided. */
 export class Invoice extends TenantModel {

@@ -12,7 +12,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
-import { itemProration, missingInvoice } from './invoice.js';
+import { isOwed, itemProration, missingInvoice, paidAmountOf } from './invoice.js';
 import { loadPdfFacts, type PdfFacts } from './pdf-facts.js';
 import {
   listDroppedMonths,
@@ -254,14 +254,12 @@ function creditedBy({ creditedInvoiceId, creditReason }: Invoice, facts: PdfFact
  * said by the credit note.
  */
 function paidOf(invoice: Invoice) {
-  const { amount, taxAmount, balance, creditedAmount, creditedInvoiceId, voidedAt } = invoice;
-  const total = new Decimal(amount).plus(taxAmount);
-  const isOwed = voidedAt === null && creditedInvoiceId === null;
-  const paid = isOwed ? total.minus(creditedAmount).minus(balance) : ZERO;
+  const total = new Decimal(invoice.amount).plus(invoice.taxAmount);
+  const paid = paidAmountOf(invoice);
   return {
     total: decimalText(total),
     paid: decimalText(paid),
-    due: decimalText(isOwed ? total.minus(paid) : ZERO),
+    due: decimalText(isOwed(invoice) ? total.minus(paid) : ZERO),
   };
 }
 

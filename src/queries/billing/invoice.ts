@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { dueStatusOf } from '../../kernel/time/due-date.js';
-import { Decimal } from '../../kernel/numbers/money.js';
+import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -42,7 +42,30 @@ async function findAccountNames(
   return new Map(accounts.map(({ id, name }) => [id, name]));
 }
 
-const presentInvoice = presenterOf(schema.InvoiceSummary, ['accountName', 'total', 'dueStatus']);
+type Paid = Pick<
+  Invoice,
+  'amount' | 'taxAmount' | 'balance' | 'creditedAmount' | 'creditedInvoiceId' | 'voidedAt'
+>;
+
+/** Whether anybody owes an invoice: not if it is void, nor a note against one, which takes off that. */
+export const isOwed = ({ voidedAt, creditedInvoiceId }: Paid): boolean =>
+  voidedAt === null && creditedInvoiceId === null;
+
+/** What payments have taken off an invoice: what is neither credited nor open (spec/beyond.md R451). */
+export const paidAmountOf = (invoice: Paid): Decimal =>
+  isOwed(invoice)
+    ? new Decimal(invoice.amount)
+        .plus(invoice.taxAmount)
+        .minus(invoice.creditedAmount)
+        .minus(invoice.balance)
+    : ZERO;
+
+const presentInvoice = presenterOf(schema.InvoiceSummary, [
+  'accountName',
+  'total',
+  'dueStatus',
+  'paidAmount',
+]);
 
 const presentSummary = (
   invoice: Invoice,
@@ -53,6 +76,7 @@ const presentSummary = (
   accountName: names.get(invoice.accountId) ?? null,
   total: new Decimal(invoice.amount).plus(invoice.taxAmount),
   dueStatus: dueStatusOf(invoice, today),
+  paidAmount: paidAmountOf(invoice),
 });
 
 /** The days of an item, where only a part of its period is charged. */
@@ -92,7 +116,16 @@ const invoiceList = {
     fromDate: 'invoice_date >=',
     toDate: 'invoice_date <=',
     billingRunId: 'execution_id =',
+    dueBefore: 'due_date <',
   },
+};
+
+/** What invoices of a status have in common. */
+const statusSql: Readonly<Record<schema.InvoiceListStatus, string>> = {
+  open: 'balance <> 0',
+  overdue: 'balance > 0',
+  paid: `payment_status = 'Paid'`,
+  void: `invoice_status = 'Void'`,
 };
 
 export interface InvoiceFilter {
@@ -103,19 +136,23 @@ export interface InvoiceFilter {
   readonly fromDate?: string;
   readonly toDate?: string;
   readonly billingRunId?: string;
+  readonly status?: schema.InvoiceListStatus;
 }
 
 /** One page of invoices, the latest date first. 400: fromDate is after toDate. */
 export async function listInvoices(
   scope: Scope,
   page: PageRequest,
-  { q, ...filter }: InvoiceFilter,
+  { q, status, ...given }: InvoiceFilter,
 ): Promise<Listed<InvoiceSummaryDto>> {
-  const { fromDate, toDate } = filter;
+  const { fromDate, toDate } = given;
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
     throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
   }
-  return presentPage(scope, await listRecords(invoiceList, scope, { page, q, filter }));
+  // As `dueStatusOf` has it.
+  const filter = status === 'overdue' ? { ...given, dueBefore: utcDate(scope.now()) } : given;
+  const only = status && statusSql[status];
+  return presentPage(scope, await listRecords(invoiceList, scope, { page, q, filter, only }));
 }
 
 async function presentPage(

@@ -22,6 +22,8 @@ interface ListRequest<F extends string> {
   readonly page: PageRequest;
   readonly q: string | undefined;
   readonly filter?: { readonly [K in F]?: string | undefined };
+  /** A condition of ours, written as that of a partial index is. */
+  readonly only?: string | undefined;
 }
 
 class Count {
@@ -41,7 +43,7 @@ class Count {
 export async function listRecords<M extends TenantModel, F extends string = never>(
   { model, columns = '*', orderBy, searched, filters }: RecordList<M, F>,
   { db: { read }, tenantId }: Scope,
-  { page, q = '', filter = {} }: ListRequest<F>,
+  { page, q = '', filter = {}, only }: ListRequest<F>,
 ): Promise<Listed<M>> {
   const values: string[] = [];
   const bind = (value: string): string => `$${values.push(value) + 1}`;
@@ -51,6 +53,7 @@ export async function listRecords<M extends TenantModel, F extends string = neve
     if (value !== undefined) chosen.push(`${comparison} ${bind(value)}`);
   }
   if (q !== '') chosen.push(searchSql(searched, q, bind));
+  if (only !== undefined) chosen.push(only);
 
   const isSoftDeleted = model.prototype instanceof BillingRecord;
   const existing = isSoftDeleted ? ['deleted_at is null'] : [];

@@ -36,6 +36,9 @@ const InvoiceHeader = {
   creditedAmount: DecimalValue({
     description: 'What credit notes have taken off the total, with tax.',
   }),
+  paidAmount: DecimalValue({
+    description: 'What payments have taken off the total; of a void invoice nothing.',
+  }),
   creditedInvoiceId: nullable(Uuid('Of a credit note against an invoice, that invoice.')),
   currency: Type.String({ description: 'ISO code of its currency.' }),
   invoiceDate: DateText('Date of the invoice.'),
@@ -84,6 +87,10 @@ const lookups = {
 const summaryRow = rowSpec('Invoice', InvoiceSummary, lookups);
 const detailRow = rowSpec('Invoice', Invoice, lookups);
 
+const listStatuses = ['open', 'overdue', 'paid', 'void'] as const;
+/** What lists of invoices are asked for, over the statuses that each has. */
+export type InvoiceListStatus = (typeof listStatuses)[number];
+
 export const VoidInvoice = writeBody(
   { reason: optional(FreeText('Why it is voided; kept with the invoice.', 1000)) },
   { description: 'Why an invoice is voided. The body may be left out.' },
@@ -107,8 +114,16 @@ export const invoiceOperations = {
       fromDate: Type.Optional(DateText('First invoice date, inclusive.')),
       toDate: Type.Optional(DateText('Last invoice date, inclusive.')),
       billingRunId: Type.Optional(Uuid('The billing run that made it.')),
+      status: Type.Optional(
+        Type.Unsafe<InvoiceListStatus>({
+          type: 'string',
+          enum: listStatuses,
+          description: 'open: has a balance; overdue: that is due since a day; paid; void.',
+        }),
+      ),
     }),
-    details: 'A page of rows without items; filter by account, by invoice date and by billing run.',
+    details:
+      'A page of rows without items; filter by account, by invoice date, by billing run and by status.',
     success: reply.rowPage(summaryRow),
     errors: [400],
   }),

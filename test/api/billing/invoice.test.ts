@@ -6,8 +6,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const invoices = `${external}/invoices`;
 /** What ends an item without tiers that nobody has credited. */
-const noOther = { creditedItemId: null, correctedInvoiceId: null };
-const uncredited = { tiers: [], creditedAmount: 0, ...noOther };
+const uncredited = { tiers: [], creditedAmount: 0, creditedItemId: null, correctedInvoiceId: null };
 
 describe('invoices', () => {
   const instance = useInstance();
@@ -201,6 +200,7 @@ describe('invoices', () => {
         voidReason: null,
         creditReason: null,
         creditedAmount: 0,
+        paidAmount: 40,
         creditedInvoiceId: null,
         invoiceStatus: 'Posted',
         invoiceType: 'Invoice',

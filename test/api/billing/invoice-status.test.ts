@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { utcDate } from '../../../src/kernel/time/date.js';
+import { storeInvoice } from '../../support/billing/invoices.js';
+import { usage } from '../../support/billing/usage.js';
+import { external } from '../../support/servers/instance.js';
+import { useStory } from '../../support/story/story.js';
+
+const invoices = `${external}/invoices`;
+
+describe('the status of invoices', () => {
+  const story = useStory({ forEachTest: true });
+  const { tenant } = story;
+
+  const read = async (query: string) => {
+    const { body } = await tenant.get(`${invoices}?${query}`).expect(200);
+    const { content, totalElements } = body.data;
+    const numbers = (content as { InvoiceNo: string }[]).map(({ InvoiceNo }) => InvoiceNo);
+    return { numbers, totalElements };
+  };
+
+  // spec/beyond.md R452
+  it('is what a list may be asked for: open, overdue, paid or void', async () => {
+    const accountId = await story.account('acme');
+    const open = { amount: '10', balance: '10', dueDate: '2026-05-01' };
+    const all = {
+      'INV-1': open,
+      'INV-2': { ...open, dueDate: '2999-01-01' },
+      'INV-3': { ...open, dueDate: null },
+      // Due today: overdue from tomorrow on.
+      'INV-4': { ...open, dueDate: utcDate(new Date()) },
+      'INV-5': { amount: '10', balance: '0', paymentStatus: 'Paid', dueDate: '2026-05-01' },
+      'INV-6': { amount: '10', balance: '4', paymentStatus: 'Partially Paid' },
+      'INV-7': { amount: '10', invoiceStatus: 'Void', voidedAt: new Date() },
+      // What is owed to the customer is open, and never overdue.
+      'CN-8': { ...open, amount: '-10', balance: '-10', invoiceType: 'Credit Note' },
+    };
+    for (const [index, [invoiceNo, more]] of Object.entries(all).entries()) {
+      const invoiceDate = `2026-04-${String(30 - index)}`;
+      await storeInvoice(tenant.scope, { invoice: { invoiceNo, accountId, invoiceDate, ...more } });
+    }
+    const found = async (status: string) => (await read(`status=${status}`)).numbers;
+    expect(await found('open')).to.deep.equal([
+      'INV-1',
+      'INV-2',
+      'INV-3',
+      'INV-4',
+      'INV-6',
+      'CN-8',
+    ]);
+    expect(await found('overdue')).to.deep.equal(['INV-1']);
+    expect(await found('paid')).to.deep.equal(['INV-5']);
+    expect(await found('void')).to.deep.equal(['INV-7']);
+    expect(await read('status=open&size=2&page=1')).to.deep.equal({
+      numbers: ['INV-3', 'INV-4'],
+      totalElements: 6,
+    });
+    const more = `accountId=${accountId}&q=cn&fromDate=2026-04-01&toDate=2026-04-30`;
+    expect((await read(`status=open&${more}`)).numbers).to.deep.equal(['CN-8']);
+    const { body } = await tenant.get(`${invoices}?status=late`).expect(400);
+    expect(body.message).to.include("'status'");
+  });
+
+  // spec/beyond.md R451
+  it('says what was paid: the total less that is what is credited and open', async () => {
+    const accountId = await story.account('acme');
+    const calls = await story.service('Calls');
+    // 1,000 calls at 0.01 are 10.00.
+    await story.send(usage('acme', calls, { dimensions: { api_calls: '1000' } }));
+    const { invoices: posted } = await story.bill('2026-03');
+    const id = posted[0]?.id;
+    const shown = async () => {
+      const { body } = await tenant.get(`${invoices}/${id}`).expect(200);
+      const { body: row } = await tenant.get(`${invoices}?status=open`).expect(200);
+      const [listed] = row.data.content as { PaidAmount: number }[];
+      const { paidAmount, creditedAmount, balance } = body;
+      return { paidAmount, creditedAmount, balance, listed: listed?.PaidAmount };
+    };
+    expect(await shown()).to.deep.equal({
+      paidAmount: 0,
+      creditedAmount: 0,
+      balance: 10,
+      listed: 0,
+    });
+    await story.pay(accountId, 4);
+    expect(await shown()).to.deep.include({ paidAmount: 4, balance: 6, listed: 4 });
+    const { body: whole } = await tenant.get(`${invoices}/${id}`).expect(200);
+    const items = [{ itemId: whole.items[0].id as string, amount: 2.5 }];
+    const note = { reason: 'Too dear.', items };
+    const { body: noted } = await tenant.post(`/v1/invoices/${id}/credit-notes`, note).expect(201);
+    expect(await shown()).to.include({ paidAmount: 4, creditedAmount: 2.5, balance: 3.5 });
+    // Nobody pays a note: it takes off the invoice.
+    expect(noted).to.include({ paidAmount: 0, balance: 0 });
+    await story.voidInvoice(noted.id as string);
+    await story.voidInvoice(id);
+    expect(await shown()).to.deep.equal({
+      paidAmount: 0,
+      creditedAmount: 0,
+      balance: 0,
+      listed: undefined,
+    });
+  });
+});
