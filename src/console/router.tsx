@@ -127,7 +127,7 @@ const usageRoute = createRoute({
   ...at,
   path: '/usage',
   validateSearch: (search: Search) =>
-    texts(search, ['from', 'to', 'bucket', 'groupBy', 'account', 'service']),
+    texts(search, ['from', 'to', 'bucket', 'groupBy', 'dimension', 'account', 'service']),
   component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 

@@ -3,6 +3,7 @@ import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { external } from '../support/servers/instance.js';
 import { useConsole } from '../support/servers/use-console.js';
+import { attribute, priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
 
 /** A price is changed, tried on what was used, and put in force. */
@@ -11,10 +12,23 @@ describe('prices in the console', function () {
   const story = useStory({ isPublic: true });
   let visit: ConsoleVisit;
   let calls: string;
+  let jobs: string;
 
   before(async () => {
     await story.account('acme', { name: 'Acme & Söhne' });
     calls = await story.service('Calls');
+    jobs = await story.service('Jobs', {
+      priceableAttributes: [attribute('jobs')],
+      pricingLogic: [
+        {
+          name: 'Main',
+          priceOutput: 'total',
+          transactionDimension: 'Customer',
+          steps: [{ name: 'total', label: 'Twice the price', formula: '2 * 1.5 * jobs' }],
+        },
+      ],
+      rateCards: [usdCard(priceOfEach('jobs', 0))],
+    });
     const at = (day: string, api_calls: string) =>
       usage('acme', calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
     // 400 at 0.01 each: 4.00 in March.
@@ -89,6 +103,34 @@ describe('prices in the console', function () {
     await visit.open('/console/prices', 'Prices');
     await visit.find('link', 'A quarter more');
     await visit.told('2041-01-01');
+  });
+
+  // spec/beyond.md R454
+  it('shows formulas, and computes by keyboard what an event with other values would cost', async () => {
+    await visit.open(`/console/prices/${jobs}`, 'Jobs');
+    const { page } = visit;
+    await visit.find('table', 'Main: the charge is what total comes to');
+    await visit.told('2 * 1.5 * jobs');
+    await visit.tabTo('External id of the account');
+    await page.keyboard.type('acme');
+    await visit.tabTo('Value of jobs');
+    await page.keyboard.type('10');
+    await visit.tabTo('Compute it');
+    await page.keyboard.press('Enter');
+    // 2 x 1.5 x 10.
+    await visit.told('Charge of USD 30.00');
+    await visit.find('table', 'Pricing logic, step by step');
+    await visit.inspect('prices-computed');
+    await visit.tabTo('Value of jobs');
+    await page.keyboard.type('many');
+    await visit.tabTo('Compute it');
+    await page.keyboard.press('Enter');
+    await visit.told('It would be rejected.');
+    await visit.checkAccess();
+    await visit.shoot('prices-computed-wrong');
+    // Nothing was written.
+    const { body } = await story.tenant.get('/v1/usage-events/summary').expect(200);
+    expect(body).to.include({ accepted: 2, rejected: 0 });
   });
 
   it('says at its place what cannot be tried, and what is not there', async () => {

@@ -66,6 +66,56 @@ describe('usage in the console', function () {
     await visit.inspect('usage-events');
   });
 
+  // spec/beyond.md R453
+  it('shows the days that were chosen alone, by keyboard and by the pointer', async () => {
+    const { page } = visit;
+    const chart = 'Amounts in USD: arrow keys go from bar to bar';
+    await visit.open(march, 'Usage');
+    await visit.find('table', 'Totals in USD');
+    await visit.tabTo(chart);
+    for (let day = 1; day <= 2; day += 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.down('Shift');
+    for (let more = 0; more < 4; more += 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.up('Shift');
+    await visit.told('2026-03-02 to 2026-03-06 are chosen: Enter shows these alone.');
+    await visit.shoot('usage-chosen');
+    await page.keyboard.press('Enter');
+    await visit.told('2026-03-02 to 2026-03-06. Arrow keys or the pointer show a bar.');
+    expect(page.url()).to.include('from=2026-03-02&to=2026-03-07&bucket=day');
+    // Of five bars the second to the third, from right to left: hours, since two days have enough.
+    const slider = await page.waitForSelector(`::-p-aria([role="slider"])`);
+    const { x = 0, y = 0, width = 0, height = 0 } = (await slider?.boundingBox()) ?? {};
+    // Few bars are as wide as if there were twelve.
+    const middleOf = (bar: number) => x + (width * (bar + 0.5)) / 12;
+    await page.mouse.move(middleOf(2), y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(middleOf(1), y + height / 2, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForFunction(`location.search === '?from=2026-03-03&to=2026-03-05&bucket=hour'`);
+    await visit.told('2026-03-04 10:00');
+    expect(await visit.text()).to.not.include('2026-03-05 10:00');
+    await page.goBack();
+    await visit.told('2026-03-05');
+  });
+
+  // spec/beyond.md R453
+  it('groups by any dimension', async () => {
+    await visit.open(`${march}&bucket=month`, 'Usage');
+    await visit.find('table', 'Totals in USD');
+    await visit.tabTo('Or by dimension');
+    await visit.page.keyboard.type('api_calls');
+    await visit.page.keyboard.press('Enter');
+    await visit.find('list', 'Colours');
+    // 100 calls of Acme and as many of Beta are 2.00; nothing else comes to as much.
+    await visit.told('USD 2.00');
+    expect(visit.page.url()).to.include('dimension=api_calls');
+    await visit.inspect('usage-by-dimension');
+    await visit.open('/console/usage?dimension=api_calls&from=2020-01-01', 'Usage');
+    await visit.quiet();
+    await visit.checkAccess();
+    await visit.shoot('usage-by-dimension-long');
+  });
+
   it('groups by account, whose names it knows', async () => {
     await visit.open(`${march}&groupBy=account&bucket=month`, 'Usage');
     await visit.find('link', 'Acme');

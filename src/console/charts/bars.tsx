@@ -62,34 +62,83 @@ const english = {
     `${first} to ${last}. Arrow keys or the pointer show a bar.`,
 };
 
+/** The bars between two, with both, from the left. */
+type Range = readonly [first: number, last: number];
+
+const rangeOf = (one: number | undefined, other: number | undefined): Range | undefined =>
+  one === undefined || other === undefined || one === other
+    ? undefined
+    : [Math.min(one, other), Math.max(one, other)];
+
+/** Of several bars, what is done with them; only the console has a use for several. */
+const said = (range: Range | undefined, bars: readonly Bar[]): string | undefined =>
+  range &&
+  `${bars[range[0]]?.name ?? ''} to ${bars[range[1]]?.name ?? ''} are chosen: Enter shows these alone.`;
+
+const isIn = (range: Range | undefined, at: number): boolean =>
+  range !== undefined && at >= range[0] && at <= range[1];
+
+interface Doing {
+  /** What the enter key, or a click, does with a bar. */
+  readonly onChoose?: ((index: number) => void) | undefined;
+  /** What they do with several. */
+  readonly onZoom?: ((first: number, last: number) => void) | undefined;
+}
+
+/** Where the cursor is, what is chosen, and what keys and the pointer do. */
+function useCursor(last: number, { onChoose, onZoom }: Doing) {
+  const [cursor, setCursor] = useState<number>();
+  /** The other end of what is chosen. */
+  const [begin, setBegin] = useState<number>();
+  const zoomTo = (at: number): void => {
+    const drawn = rangeOf(begin, at);
+    setBegin(undefined);
+    if (!drawn || !onZoom) return;
+    setCursor(undefined);
+    onZoom(...drawn);
+  };
+  const range = onZoom && rangeOf(begin, cursor);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = moves[event.key];
+    if (event.key === 'Enter' && cursor !== undefined) {
+      if (range) zoomTo(cursor);
+      else onChoose?.(cursor);
+    }
+    if (!move) return;
+    event.preventDefault();
+    setBegin(event.shiftKey ? (begin ?? cursor) : undefined);
+    setCursor(move(cursor ?? (event.key === 'ArrowLeft' ? last + 1 : -1), last));
+  };
+  /** What the pointer does over a bar. */
+  const pointed = (at: number) => ({
+    onPointerEnter: () => setCursor(at),
+    onPointerDown: () => setBegin(at),
+    onPointerUp: () => zoomTo(at),
+    onClick: () => onChoose?.(at),
+  });
+  return { cursor, range, onKeyDown, pointed };
+}
+
 /**
  * Bars over time. Arrow keys and the pointer move a cursor, which is said in words; the same figures are
- * in a table beside it, which the page shows.
+ * in a table beside it, which the page shows. Several are chosen with the shift key, or by drawing the
+ * pointer over them.
  */
 export function Bars({
   name,
   bars,
   words = english,
-  onChoose,
-}: {
+  ...doing
+}: Doing & {
   readonly name: string;
   readonly bars: readonly Bar[];
   readonly words?: typeof english;
-  /** What the enter key, or a click, does with a bar. */
-  readonly onChoose?: (index: number) => void;
 }): ReactNode {
-  const [cursor, setCursor] = useState<number>();
   const last = bars.length - 1;
+  const { cursor, range, onKeyDown, pointed } = useCursor(last, doing);
   const most = Math.max(...bars.map(sumOf)) || 1;
   // Of one bar there is nothing to choose.
   const chosen = bars[cursor ?? (last === 0 ? 0 : -1)];
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const move = moves[event.key];
-    if (event.key === 'Enter' && cursor !== undefined) onChoose?.(cursor);
-    if (!move) return;
-    event.preventDefault();
-    setCursor(move(cursor ?? (event.key === 'ArrowLeft' ? last + 1 : -1), last));
-  };
   const slots = Math.max(fewest, bars.length);
   const step = width / slots;
   return (
@@ -100,7 +149,7 @@ export function Bars({
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={cursor ?? 0}
-        aria-valuetext={wordsOf(chosen ?? bars[0] ?? { name: '', parts: [] })}
+        aria-valuetext={said(range, bars) ?? wordsOf(chosen ?? bars[0] ?? { name: '', parts: [] })}
         tabIndex={0}
         className="chart"
         onKeyDown={onKeyDown}
@@ -112,21 +161,21 @@ export function Bars({
           {bars.map((bar, at) => (
             <rect
               key={bar.name}
-              className={at === cursor ? 'cursor' : 'reach'}
+              className={at === cursor || isIn(range, at) ? 'cursor' : 'reach'}
               x={at * step}
               width={step}
               y="0"
               height={height}
-              onPointerEnter={() => setCursor(at)}
-              onClick={() => onChoose?.(at)}
+              {...pointed(at)}
             />
           ))}
         </svg>
       </div>
       <figcaption>
-        {chosen !== undefined
-          ? wordsOf(chosen)
-          : words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')}
+        {said(range, bars) ??
+          (chosen === undefined
+            ? words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')
+            : wordsOf(chosen))}
       </figcaption>
     </figure>
   );

@@ -6,6 +6,7 @@ import { read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
 
 export type Repricing = Schemas['Repricing'];
+export type Service = Schemas['Service'];
 
 export const size = 20;
 
@@ -89,6 +90,28 @@ export const tryPrices = ({ name, from, to, serviceId, currency, rows }: Trial) 
     }),
   );
 };
+
+/** The values of an event that is not sent. */
+interface Values {
+  readonly serviceId: string;
+  /** The external id of who would have used it. */
+  readonly account: string;
+  readonly day: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+}
+
+export async function computePrice({ serviceId, account, day, dimensions }: Values) {
+  const message = {
+    externalTransactionId: 'tried-in-the-console',
+    serviceId,
+    eventTimestamp: `${day}T00:00:00Z`,
+    billingAccountRef: account,
+    dimensions,
+  };
+  const answer = await read(api.POST('/v1/usage-events/simulate', { body: { message } }));
+  if (Array.isArray(answer)) throw new TypeError('One event came back as several.');
+  return answer;
+}
 
 export const trialList = (page: number) =>
   queryOptions({

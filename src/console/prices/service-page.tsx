@@ -14,6 +14,7 @@ import { None } from '../shown/values.tsx';
 import { cardsOf, exactRows, tryPrices, versionsOf } from './queries.ts';
 import { priceText } from './price-text.ts';
 import { areRates, Rows } from './rows.tsx';
+import { LogicSteps, TryValues } from './try-values.tsx';
 
 type Version = Schemas['RateCard'];
 
@@ -145,6 +146,12 @@ export function ServicePage(): ReactNode {
           )
         }
       </Loaded>
+      {found.data === undefined ? null : (
+        <>
+          <LogicSteps of={found.data.pricingLogic} />
+          <TryValues key={serviceId} of={found.data} />
+        </>
+      )}
     </Page>
   );
 }

@@ -3,9 +3,7 @@ import { api } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
-
-const buckets = ['hour', 'day', 'week', 'month', 'none'] as const;
-export type Bucket = (typeof buckets)[number];
+import { bucketOf } from './zoom.ts';
 
 /** What the address of the page may have. */
 export interface UsageSearch {
@@ -13,6 +11,8 @@ export interface UsageSearch {
   readonly to?: string;
   readonly bucket?: string;
   readonly groupBy?: string;
+  /** Grouped by its values instead. */
+  readonly dimension?: string;
   readonly account?: string;
   readonly service?: string;
   readonly page?: number;
@@ -29,11 +29,13 @@ export function rangeOf({ from, to }: UsageSearch): { from: string; to: string }
   return { from: from ?? dayOf(Date.now() - 29 * dayMs), to: to ?? dayOf(Date.now() + dayMs) };
 }
 
-export const bucketOf = ({ bucket }: UsageSearch): Bucket =>
-  buckets.find((one) => one === bucket) ?? 'day';
+/** What rows are grouped by, as the API takes it. */
+export const groupByOf = ({ groupBy, dimension }: UsageSearch): string | undefined =>
+  dimension ? `dimension:${dimension}` : groupBy;
 
 export const usageTotals = (search: UsageSearch) => {
-  const { groupBy, account, service } = search;
+  const { account, service } = search;
+  const groupBy = groupByOf(search);
   const query = {
     ...rangeOf(search),
     bucket: bucketOf(search),

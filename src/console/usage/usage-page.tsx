@@ -14,15 +14,15 @@ import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName, ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
 import {
-  bucketOf,
+  groupByOf,
   rangeOf,
   rowsMax,
   serviceChoice,
   usageSummary,
   usageTotals,
-  type Bucket,
   type UsageSearch,
 } from './queries.ts';
+import { bucketOf, zoomedTo, type Bucket } from './zoom.ts';
 
 type Total = Schemas['UsageTotal'];
 
@@ -116,13 +116,18 @@ function OfCurrency({
 }): ReactNode {
   const navigate = useNavigate();
   const bucket = bucketOf(search);
-  const groups = useGroups(rows, search.groupBy);
+  const groupBy = groupByOf(search);
+  const groups = useGroups(rows, groupBy);
   const bars = barsOf(rows, bucket, groups);
   /** From the bar of a day to its events. */
   const showDay = (day: string | undefined): void => {
     if (bucket !== 'day' || day === undefined) return;
     const accountId = search.account ? { accountId: search.account } : {};
     void navigate({ to: '/usage/events', search: { from: day, to: day, ...accountId } });
+  };
+  const zoom = (first: number, last: number): void => {
+    const range = zoomedTo(bars[first]?.name ?? '', bars[last]?.name ?? '', bucket);
+    void navigate({ to: '/usage', search: { ...search, ...range } });
   };
   return (
     <>
@@ -133,12 +138,13 @@ function OfCurrency({
             name={`Amounts in ${currency}`}
             bars={bars}
             onChoose={(index) => showDay(bars[index]?.name)}
+            onZoom={bucket === 'hour' ? undefined : zoom}
           />
         </>
       )}
       <DataTable
         caption={`Totals in ${currency}`}
-        columns={columnsOf(bucket, search.groupBy)}
+        columns={columnsOf(bucket, groupBy)}
         rows={rows}
         keyOf={(row, index) => `${row.bucket} ${index}`}
       />
@@ -250,6 +256,7 @@ export function UsagePage(): ReactNode {
     { name: 'to', label: 'Before', value: to, type: 'date' },
     { name: 'bucket', label: 'By', value: bucketOf(search), options: bucketNames },
     { name: 'groupBy', label: 'Group by', value: search.groupBy ?? '', options: groupNames },
+    { name: 'dimension', label: 'Or by dimension', value: search.dimension ?? '', hint: 'Name' },
     {
       name: 'service',
       label: 'Service',

@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { zoomedTo } from '../../src/console/usage/zoom.js';
+
+// spec/beyond.md R453
+describe('the time that a choice of bars shows', () => {
+  for (const [bucket, first, last, to, shown] of [
+    ['day', '2026-03-02', '2026-03-06', '2026-03-07', 'day'],
+    // Two days and three have hours enough.
+    ['day', '2026-02-27', '2026-02-28', '2026-03-01', 'hour'],
+    ['day', '2026-03-03', '2026-03-05', '2026-03-06', 'hour'],
+    ['week', '2026-03-02', '2026-03-16', '2026-03-23', 'day'],
+    // 16 weeks are 112 days: too many to look at.
+    ['week', '2026-01-05', '2026-04-20', '2026-04-27', 'week'],
+    ['month', '2026-11-01', '2026-12-01', '2027-01-01', 'day'],
+    ['month', '2026-01-01', '2026-12-01', '2027-01-01', 'month'],
+  ] as const) {
+    it(`of ${first} to ${last} by ${bucket}`, () => {
+      expect(zoomedTo(first, last, bucket)).to.deep.equal({ from: first, to, bucket: shown });
+    });
+  }
+});
