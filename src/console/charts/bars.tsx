@@ -1,5 +1,8 @@
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
 
+/** Which of the colours something has, or what it means. */
+type Tone = number | 'good' | 'bad' | 'muted';
+
 /** What a bar is made of, from the bottom; `length` is for drawing alone. */
 export interface Bar {
   readonly name: string;
@@ -7,8 +10,7 @@ export interface Bar {
     readonly name: string;
     readonly text: string;
     readonly length: number;
-    /** Which of the colours it has. */
-    readonly tone: number;
+    readonly tone: Tone;
   }[];
 }
 
@@ -18,7 +20,8 @@ const tones = 4;
 /** Few bars are no wider than where there were so many. */
 const fewest = 12;
 
-export const toneClass = (tone: number): string => `tone-${tone % tones}`;
+export const toneClass = (tone: Tone): string =>
+  typeof tone === 'number' ? `tone-${tone % tones}` : `fill-${tone}`;
 
 const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
   ArrowLeft: (at) => Math.max(0, at - 1),

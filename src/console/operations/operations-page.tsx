@@ -92,7 +92,7 @@ const Rating = ({ of: { usage, at } }: { readonly of: Status }): ReactNode => (
           usage.pending === null ? 'unknown: the log does not answer' : quantityText(usage.pending),
         ],
         ['The oldest waits since', <Instant key="pending" at={usage.pendingSince} />],
-        ['Totals wait since', <Instant key="totals" at={usage.totalsPendingSince} />],
+        ['Not in totals yet, since', <Instant key="totals" at={usage.totalsPendingSince} />],
       ]}
     />
     <RatedMinutes usage={usage} at={at} />
@@ -167,7 +167,7 @@ const Webhooks = ({ of }: { readonly of: Status['webhooks'] }): ReactNode => (
         ['Deliveries under way', countText(of.pending)],
         ['Given up in 24 hours', countText(of.failed)],
         ['Webhooks that nothing reaches', quantityText(of.failing)],
-        ['Nothing reaches one since', <Instant key="since" at={of.failingSince} />],
+        ['The first of them since', <Instant key="since" at={of.failingSince} />],
       ]}
     />
   </Section>

@@ -9,9 +9,9 @@ import type { Status } from './queries.ts';
 type Minute = Status['usage']['minutes'][number];
 
 const kinds = [
-  ['Rated', 'rated'],
-  ['Rejected', 'rejected'],
-  ['Duplicate', 'duplicate'],
+  ['Rated', 'rated', 'good'],
+  ['Rejected', 'rejected', 'bad'],
+  ['Duplicate', 'duplicate', 'muted'],
 ] as const;
 
 const minuteMs = 60_000;
@@ -29,7 +29,7 @@ function barsOf(minutes: readonly Minute[], at: string): Bar[] {
     const of = known.get(minute);
     return {
       name: minuteText(minute),
-      parts: kinds.map(([name, kind], tone) => ({
+      parts: kinds.map(([name, kind, tone]) => ({
         name,
         text: quantityText(of?.[kind] ?? '0'),
         length: Number(of?.[kind] ?? '0'),
@@ -70,7 +70,7 @@ export function RatedMinutes({ usage, at }: Pick<Status, 'usage' | 'at'>): React
   return (
     <>
       <ul className="legend" aria-label="Colours">
-        {kinds.map(([name], tone) => (
+        {kinds.map(([name, , tone]) => (
           <li key={name}>
             <span className={`dot ${toneClass(tone)}`} aria-hidden="true" /> {name}
           </li>
