@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { HTTPRequest } from 'puppeteer-core';
 import { until } from '../start/workbench.js';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
@@ -51,7 +52,7 @@ describe('operations in the console', function () {
     await visit.open(place, 'Operations');
     await story.send(usage('acme', calls), usage('nobody', calls));
     await visit.find('figure', 'Events by minute');
-    await visit.told('Some were rejected.');
+    await visit.told('Rejected events wait until they are mended');
     await audit();
     await visit.find('link', 'The last audit');
     await visit.tabTo('Events by minute: arrow keys go from bar to bar');
@@ -83,7 +84,10 @@ describe('operations in the console', function () {
 
     await visit.open(place, 'Operations');
     await visit.told('What was recorded differs from what it comes to.');
-    await visit.told('Something was not told.');
+    await visit.told('Something was given up.');
+    await visit.told('Nothing reaches a receiver.');
+    await visit.told('To be looked at: the last audit, webhooks.');
+    await visit.told('Once that is mended, execute it again.');
     await visit.find('table', 'Executions that failed, the last first');
     await visit.inspect('operations-bad');
     await visit.tabTo('account-edit');
@@ -93,6 +97,35 @@ describe('operations in the console', function () {
     await visit.open(place, 'Operations');
     await visit.click('link', 'look at webhooks');
     await visit.arrive('Webhooks');
+  });
+
+  it('says why it is not up to date, and goes on once it can be', async () => {
+    const { page } = visit;
+    await visit.open(place, 'Operations');
+    await visit.find('table', 'Parts of this instance');
+    let isAway = true;
+    const onRequest = (request: HTTPRequest): void => {
+      const isStatus = isAway && request.url().endsWith('/v1/status');
+      const body = JSON.stringify({ error: { message: 'The database does not answer.' } });
+      const answer = { status: 503, contentType: 'application/json', body };
+      void (isStatus ? request.respond(answer) : request.continue());
+    };
+    page.on('request', onRequest);
+    await page.setRequestInterception(true);
+    try {
+      await story.send(usage('acme', calls));
+      await visit.told('Not up to date: The database does not answer.');
+      await visit.shoot('operations-not-up-to-date');
+      await visit.open(place, 'Operations');
+      await visit.told('Waiting: The database does not answer.');
+      isAway = false;
+      await visit.find('table', 'Parts of this instance');
+      expect(await visit.text()).to.not.include('Not up to date');
+    } finally {
+      await page.setRequestInterception(false);
+      page.off('request', onRequest);
+      visit.complaints.splice(0);
+    }
   });
 
   it('says which part does not answer', async () => {

@@ -31,30 +31,25 @@ export async function askCells({ database: { home, cells } }: Platform) {
   return new Map(others.map(({ name }, index) => [name, answer[index] ?? false]));
 }
 
-/** The parts and the cells of an instance. */
-async function askAll(platform: Platform) {
-  const [parts, cells] = await Promise.all([askParts(platform), askCells(platform)]);
-  return { ...parts, cells };
-}
-
 /** For how long an answer about the parts is good: who asks more often learns nothing more. */
 const readyMs = 1_000;
 
-interface Asked {
-  readonly at: number;
-  readonly parts: ReturnType<typeof askAll>;
+/** What is asked for at most once a second, however many want to know. */
+function remembered<T>(ask: (platform: Platform) => Promise<T>) {
+  const asked = new WeakMap<Platform, { readonly at: number; readonly answer: Promise<T> }>();
+  return (platform: Platform): Promise<T> => {
+    const now = performance.now();
+    const known = asked.get(platform);
+    if (known !== undefined && now - known.at <= readyMs) return known.answer;
+    const answer = ask(platform);
+    asked.set(platform, { at: now, answer });
+    return answer;
+  };
 }
-const asked = new WeakMap<Platform, Asked>();
 
-/** What is known of the parts, asked for at most once a second however many want to know. */
-export function knownParts(platform: Platform): ReturnType<typeof askAll> {
-  const now = performance.now();
-  const known = asked.get(platform);
-  if (known !== undefined && now - known.at <= readyMs) return known.parts;
-  const parts = askAll(platform);
-  asked.set(platform, { at: now, parts });
-  return parts;
-}
+/** Apart from the cells: one that hangs is waited for by nobody who does not ask for it. */
+export const knownParts = remembered(askParts);
+const knownCells = remembered(askCells);
 
 /** Whether the process lives, and whether it can do its work. */
 export function mountHealth(router: Router, platform: Platform): void {
@@ -62,7 +57,10 @@ export function mountHealth(router: Router, platform: Platform): void {
     ctx.body = { status: 'alive' };
   });
   router.get('/readyz', async (ctx: Context) => {
-    const { database, temporal, broker, cells } = await knownParts(platform);
+    const [{ database, temporal, broker }, cells] = await Promise.all([
+      knownParts(platform),
+      knownCells(platform),
+    ]);
     const { areWorkersRunning, isEnding } = platform.health;
     const worker = areWorkersRunning ?? true;
     const isReady = database && temporal && broker && worker && !isEnding;

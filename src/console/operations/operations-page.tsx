@@ -7,6 +7,7 @@ import { quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status as State } from '../shown/values.tsx';
 import { status, type Status } from './queries.ts';
+import { rangeText } from '../invoices/items.tsx';
 import { RatedMinutes } from './rated-minutes.tsx';
 
 /** The most that the API counts of what waits, runs or failed. */
@@ -36,7 +37,7 @@ const partsOf = ({ database, broker, temporal, worker }: Status['parts']): reado
 ];
 
 const answerText = (answers: boolean | null): string =>
-  answers === null ? 'in other processes' : answers ? 'answers' : 'does not answer';
+  answers === null ? 'unknown: this process has none' : answers ? 'answers' : 'does not answer';
 
 const partColumns: readonly Column<Part>[] = [
   { name: 'Part', show: ({ name }) => name },
@@ -91,10 +92,19 @@ const Rating = ({ of: { usage, at } }: { readonly of: Status }): ReactNode => (
           'Waiting events',
           usage.pending === null ? 'unknown: the log does not answer' : quantityText(usage.pending),
         ],
+        ['Rejected events', quantityText(usage.rejected)],
         ['The oldest waits since', <Instant key="pending" at={usage.pendingSince} />],
         ['Not in totals yet, since', <Instant key="totals" at={usage.totalsPendingSince} />],
       ]}
     />
+    {usage.rejected === '0' ? null : (
+      <p>
+        Rejected events wait until they are mended:{' '}
+        <Link to="/usage/events" search={{ status: 'rejected' }}>
+          look at rejected events
+        </Link>
+      </p>
+    )}
     <RatedMinutes usage={usage} at={at} />
   </Section>
 );
@@ -121,6 +131,8 @@ function Audit({ of }: { readonly of: Status['audit'] }): ReactNode {
     );
   }
   const { executionId, status: state, periodStart, periodEnd, completedAt, differences } = of;
+  const countOrNone = (count: string | null): ReactNode =>
+    count === null ? orNone(null) : quantityText(count);
   const params = { workflowId: auditWorkflow, executionId };
   return (
     <Section title="Audit of usage">
@@ -135,8 +147,10 @@ function Audit({ of }: { readonly of: Status['audit'] }): ReactNode {
       <Facts
         of={[
           ['Status', <State key="status" name={state} />],
-          ['Differences', differences === null ? orNone(null) : quantityText(differences)],
-          ['Period', `${periodStart} to ${periodEnd}`],
+          ['Events looked at', countOrNone(of.events)],
+          ['Of them not computed again', countOrNone(of.unchecked)],
+          ['Differences', countOrNone(differences)],
+          ['Period', orNone(rangeText(periodStart, periodEnd))],
           ['Ended', <Instant key="ended" at={completedAt} />],
           [
             'Output',
@@ -156,10 +170,16 @@ function Audit({ of }: { readonly of: Status['audit'] }): ReactNode {
 
 const Webhooks = ({ of }: { readonly of: Status['webhooks'] }): ReactNode => (
   <Section title="Webhooks">
-    {of.failing === '0' && of.failed === '0' ? null : (
+    {of.failing === '0' ? null : (
       <Bad>
-        Something was not told. Once its receiver is back, it is sent again from its page:{' '}
-        <Link to="/webhooks">look at webhooks</Link>
+        Nothing reaches a receiver. It is tried again by itself, ever more seldom, until it is given
+        up; its page says what it answered: <Link to="/webhooks">look at webhooks</Link>
+      </Bad>
+    )}
+    {of.failed === '0' ? null : (
+      <Bad>
+        Something was given up. Once its receiver is back, send it again from its page:{' '}
+        <Link to="/webhooks">look at what was given up</Link>
       </Bad>
     )}
     <Facts
@@ -202,15 +222,27 @@ const Executions = ({ of }: { readonly of: Status['executions'] }): ReactNode =>
       ]}
     />
     {of.failures.length === 0 ? null : (
-      <DataTable
-        caption="Executions that failed, the last first"
-        columns={failureColumns}
-        rows={of.failures}
-        keyOf={({ executionId }) => executionId}
-      />
+      <>
+        <p>Each says why it failed. Once that is mended, execute it again.</p>
+        <DataTable
+          caption="Executions that failed, the last first"
+          columns={failureColumns}
+          rows={of.failures}
+          keyOf={({ executionId }) => executionId}
+        />
+      </>
     )}
   </Section>
 );
+
+/** What is bad, in a word each: it is said when it turns so. */
+const concernsOf = ({ usage, at, audit, webhooks, parts }: Status): readonly string[] => [
+  ...(isLate(usage.pendingSince, at) ? ['usage waits'] : []),
+  ...(isLate(usage.totalsPendingSince, at) ? ['totals are late'] : []),
+  ...(audit !== null && audit.differences !== '0' ? ['the last audit'] : []),
+  ...(webhooks.failing === '0' && webhooks.failed === '0' ? [] : ['webhooks']),
+  ...(partsOf(parts).some(({ answers }) => answers === false) ? ['a part does not answer'] : []),
+];
 
 /** How it goes: what waits, what was rated, what was audited, what failed, and which parts answer. */
 export function OperationsPage(): ReactNode {
@@ -220,6 +252,9 @@ export function OperationsPage(): ReactNode {
       <Loaded query={query}>
         {(of) => (
           <>
+            <p role="status">
+              {concernsOf(of).length === 0 ? '' : `To be looked at: ${concernsOf(of).join(', ')}.`}
+            </p>
             <Rating of={of} />
             <Audit of={of.audit} />
             <Webhooks of={of.webhooks} />

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Bars, toneClass, type Bar } from '../charts/bars.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
@@ -54,6 +53,9 @@ const columns: readonly Column<Minute>[] = [
 /** What was rated in the last hour, minute by minute. */
 export function RatedMinutes({ usage, at }: Pick<Status, 'usage' | 'at'>): ReactNode {
   const { minutes, minutesSince } = usage;
+  if (minutesSince !== null && minutes.length === 0) {
+    return <p>So much was rated in this minute that it is not counted before it is over.</p>;
+  }
   if (minutes.length === 0) {
     return (
       <Empty>
@@ -80,14 +82,6 @@ export function RatedMinutes({ usage, at }: Pick<Status, 'usage' | 'at'>): React
       {minutesSince === null ? null : (
         <p>So much was rated that minutes are counted from {instantText(minutesSince)} only.</p>
       )}
-      {minutes.some(({ rejected }) => rejected !== '0') ? (
-        <p>
-          Some were rejected. They wait until they are mended:{' '}
-          <Link to="/usage/events" search={{ status: 'rejected' }}>
-            look at rejected events
-          </Link>
-        </p>
-      ) : null}
       <details>
         <summary>Minutes as a table</summary>
         <DataTable

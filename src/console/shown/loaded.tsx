@@ -42,6 +42,14 @@ export const Empty = ({ children }: { readonly children: ReactNode }): ReactNode
   <div className="empty">{children}</div>
 );
 
+/** Why what is shown is not what there is now; that nobody answers at all the frame says. */
+const NotNow = ({ reason }: { readonly reason: unknown }): ReactNode =>
+  reason === null || (reason instanceof ApiProblem && reason.status === 0) ? null : (
+    <p role="status" className="away">
+      Not up to date: {reason instanceof Error ? reason.message : String(reason)}
+    </p>
+  );
+
 /** What was asked for, once it is there; until then and otherwise, how it stands. */
 export function Loaded<T>({
   query,
@@ -50,12 +58,19 @@ export function Loaded<T>({
   readonly query: UseQueryResult<T>;
   readonly children: (data: T) => ReactNode;
 }): ReactNode {
-  const { data, error, refetch } = query;
-  if (data !== undefined) return children(data);
+  const { data, error, failureReason, refetch } = query;
+  if (data !== undefined) {
+    return (
+      <>
+        <NotNow reason={failureReason ?? error} />
+        {children(data)}
+      </>
+    );
+  }
   if (error) return <Fault error={error} onAgain={() => void refetch()} />;
   return (
     <p role="status" className="loading">
-      Loading…
+      {failureReason === null ? 'Loading…' : `Waiting: ${failureReason.message}`}
     </p>
   );
 }

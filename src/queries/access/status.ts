@@ -1,12 +1,11 @@
 import type { Static } from 'typebox';
 import type { Scope } from '../../kernel/scope.js';
 import { definitionWorkflow } from '../../messages/definitions/definition-run.js';
-import type { UsageLogReader } from '../../messages/usage-log.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 import * as schema from '../../schemas/access/status.js';
 import { jobs, operationWorkflows, workflowIdOf } from '../../schemas/flows/flow-id.js';
 import { publicNameOf } from '../../schemas/flows/index.js';
-import { findPendingUsage } from '../usage/usage-summary.js';
+import { findPendingUsage, type AskedLog } from '../usage/usage-summary.js';
 
 type StatusDto = Static<typeof schema.TenantStatus>;
 
@@ -65,20 +64,13 @@ async function findRatedMinutes(
   };
 }
 
-/** The log of usage, and who is told of why it does not answer; null: it is known not to. */
-export type AskedLog = { readonly log: UsageLogReader; onFault(error: unknown): void } | null;
-
-/** How many events wait to be rated, and since when; null where the log does not answer. */
+/** How many events are rejected or wait to be rated, and since when. */
 async function findPending(
   scope: Scope,
-  asked: AskedLog,
-): Promise<Pick<StatusDto['usage'], 'pending' | 'pendingSince'>> {
-  const found = await (asked &&
-    findPendingUsage(scope, asked.log).catch((error: unknown) => {
-      asked.onFault(error);
-      return null;
-    }));
-  return { pending: found?.pending ?? null, pendingSince: instant(found?.since ?? null) };
+  log: AskedLog,
+): Promise<Pick<StatusDto['usage'], 'rejected' | 'pending' | 'pendingSince'>> {
+  const { since, ...counts } = await findPendingUsage(scope, log);
+  return { ...counts, pendingSince: instant(since) };
 }
 
 /** Since when the first of what waits to be added to totals and lists waits: ids rise with time. */
@@ -95,32 +87,47 @@ async function findTotalsPendingSince({ db, tenantId }: Scope): Promise<string |
   return instant(rows[0]?.since ?? null);
 }
 
+/** Audits that are looked at: the one that began last may not be the one that ended last. */
+const auditsMax = 1_000;
+
+const numberOrNull = (text: string | null): number | null => (text === null ? null : Number(text));
+
 /** The last audit of usage that ended. */
 async function findLastAudit({ db, tenantId }: Scope): Promise<StatusDto['audit']> {
   const rows = await sqlRows<{
     executionId: string;
     status: string;
-    periodStart: string;
-    periodEnd: string;
+    periodStart: string | null;
+    periodEnd: string | null;
     completedAt: Date;
+    events: string | null;
+    unchecked: string | null;
     differences: string | null;
   }>(
     db.read,
     `select id as "executionId", status, input ->> 'periodStart' as "periodStart",
        input ->> 'periodEnd' as "periodEnd", completed_at as "completedAt",
-       case when status = 'completed' then output ->> 'differenceCount' end as differences
-     from execution
-     where tenant_id = ? and workflow = 'auditUsage' and status <> 'running'
-     order by started_at desc, id desc limit 1`,
-    [tenantId],
+       output ->> 'events' as events, output ->> 'unchecked' as unchecked,
+       output ->> 'differenceCount' as differences
+     from (
+       select id, status, input, completed_at, started_at,
+         case when status = 'completed' then output end as output
+       from execution
+       where tenant_id = ? and workflow = 'auditUsage' and status <> 'running'
+       order by started_at desc, id desc limit ?
+     ) as ended
+     order by completed_at desc, started_at desc, id desc limit 1`,
+    [tenantId, auditsMax],
   );
   const [audit] = rows;
   if (!audit) return null;
-  const { completedAt, differences } = audit;
+  const { completedAt, events, unchecked, differences } = audit;
   return {
     ...audit,
     completedAt: completedAt.toISOString(),
-    differences: differences === null ? null : Number(differences),
+    events: numberOrNull(events),
+    unchecked: numberOrNull(unchecked),
+    differences: numberOrNull(differences),
   };
 }
 

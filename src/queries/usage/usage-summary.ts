@@ -6,36 +6,48 @@ import type * as schema from '../../schemas/usage/usage-event.js';
 
 type UsageSummaryDto = Static<typeof schema.UsageSummary>;
 
-/** The consumers of a tenant's partitions, and where its partitions end. */
-async function readPartitions({ tenantId, db }: Scope, log: UsageLogReader) {
-  // Reads the consumer offsets first, then the ends of the log: events consumed by then are in the
-  // log.
-  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
-  return { consumers, ends: await log.ends(tenantId) };
-}
+/** The log of usage, and who is told of why it does not answer; null: it is known not to. */
+export type AskedLog = { readonly log: UsageLogReader; onFault(error: unknown): void } | null;
 
-/** How many events wait to be rated, and when the oldest of them was accepted. */
+/**
+ * How many events are rejected, how many wait to be rated, and when the oldest of these was accepted;
+ * null where the log does not answer.
+ */
 export async function findPendingUsage(
-  scope: Scope,
-  log: UsageLogReader,
-): Promise<{ pending: number; since: Date | null }> {
-  const { consumers, ends } = await readPartitions(scope, log);
-  const waiting = ends
-    .map(({ partition, offset: end }) => {
-      const consumer = consumers.find((each) => each.partition === partition);
-      const offset = Number(consumer?.nextOffset ?? 0);
-      return { partition, offset, count: end - offset };
-    })
-    .filter(({ count }) => count > 0);
-  return {
-    pending: waiting.reduce((sum, { count }) => sum + count, 0),
-    since: await log.oldestReceipt(scope.tenantId, waiting),
-  };
+  { tenantId, db }: Scope,
+  asked: AskedLog,
+): Promise<{ rejected: number; pending: number | null; since: Date | null }> {
+  // Before the ends of the log, as of all outcomes.
+  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
+  const rejected = consumers.reduce((sum, each) => sum + Number(each.rejected), 0);
+  const unknown = { pending: null, since: null };
+  if (asked === null) return { rejected, ...unknown };
+  const { log, onFault } = asked;
+  try {
+    const waiting = (await log.ends(tenantId))
+      .map(({ partition, offset: end }) => {
+        const consumer = consumers.find((each) => each.partition === partition);
+        const offset = Number(consumer?.nextOffset ?? 0);
+        return { partition, offset, count: end - offset };
+      })
+      .filter(({ count }) => count > 0);
+    const pending = waiting.reduce((sum, { count }) => sum + count, 0);
+    return { rejected, pending, since: await log.oldestReceipt(tenantId, waiting) };
+  } catch (error) {
+    onFault(error);
+    return { rejected, ...unknown };
+  }
 }
 
 /** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */
-export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
-  const { consumers, ends } = await readPartitions(scope, log);
+export async function summarizeUsage(
+  { tenantId, db }: Scope,
+  log: UsageLogReader,
+): Promise<UsageSummaryDto> {
+  // Reads the consumer offsets first, then the ends of the log: events consumed by then are in the
+  // log.
+  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
+  const ends = await log.ends(tenantId);
   const copied = consumers.find(({ partition }) => partition === copiedPartition);
   if (copied) ends.push({ partition: copiedPartition, offset: Number(copied.nextOffset) });
   const partitions = ends

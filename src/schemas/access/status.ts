@@ -21,7 +21,7 @@ const parts = Type.Object(
     worker: nullable(
       Type.Boolean({
         description:
-          'The workers of the process that answers; null: it has none, other processes have.',
+          'The workers of the process that answers; null: it has none, and knows of no others.',
       }),
     ),
   },
@@ -40,6 +40,9 @@ const RatedMinute = Type.Object(
 
 const usage = Type.Object(
   {
+    rejected: Count(
+      'Events that are rejected, whenever they came, and wait until they are mended.',
+    ),
     pending: nullable(Count('Events that wait to be rated; null: the broker does not answer.')),
     pendingSince: nullable(Instant('When the oldest of them was accepted; null: none is known.')),
     totalsPendingSince: nullable(
@@ -63,9 +66,17 @@ const LastAudit = Type.Object(
   {
     executionId: Uuid('The execution of audit-usage.'),
     status: Type.String({ description: 'completed, failed, canceled, terminated or timed_out.' }),
-    periodStart: DateText('First day that it compared.'),
-    periodEnd: DateText('Last day that it compared.'),
+    periodStart: nullable(
+      DateText('First day that it compared; null: it ended before it had begun to.'),
+    ),
+    periodEnd: nullable(DateText('Last day that it compared.')),
     completedAt: Instant('When it ended.'),
+    events: nullable(
+      Count('Events that it looked at, all or a sample; null: it was not completed.'),
+    ),
+    unchecked: nullable(
+      Count('Those of them that it could not compute again; null: it was not completed.'),
+    ),
     differences: nullable(Count('Figures that differ; null: it was not completed.')),
   },
   { description: 'An audit of usage.' },

@@ -22,6 +22,7 @@ const missing = { id: '01939c6e-7a00-7000-8000-00000000dead', name: 'x' };
 /** What a tenant has that has done nothing. */
 const nothing = {
   usage: {
+    rejected: 0,
     pending: 0,
     pendingSince: null,
     totalsPendingSince: null,
@@ -128,6 +129,51 @@ describe('the status of a tenant, without workers', () => {
     });
   });
 
+  // spec/beyond.md R437
+  it('shows the audit that ended last, also if it had not begun to compare', async () => {
+    const insert = (began: string, ended: string, input: object, status: string) =>
+      sql(
+        `insert into execution
+           (tenant_id, id, run_id, workflow, workflow_id, status, input, started_at, completed_at)
+         values ($1, gen_random_uuid(), gen_random_uuid(), 'auditUsage', 'a-' || $2, $5,
+           $4::jsonb, $2::timestamptz, $3::timestamptz)`,
+        [tenant.id, `2026-05-01T${began}Z`, `2026-05-01T${ended}Z`, input, status],
+      );
+    await insert('10:00:00', '10:30:00', {}, 'terminated');
+    // It began later and was over before.
+    await insert('10:05:00', '10:06:00', { periodStart: '2026-04-01' }, 'failed');
+    expect((await read(tenant)).audit).to.deep.include({
+      status: 'terminated',
+      completedAt: '2026-05-01T10:30:00.000Z',
+      periodStart: null,
+      periodEnd: null,
+      events: null,
+      differences: null,
+    });
+  });
+
+  // spec/beyond.md R437
+  it('waits for no cell but that of the tenant', async () => {
+    let asked = 0;
+    const cells = instance.platform.database.cells as unknown as object[];
+    cells.push({
+      name: 'elsewhere',
+      ping: () => {
+        asked += 1;
+        return new Promise(() => undefined);
+      },
+    });
+    try {
+      const isAskedAgain = async () => (await read(tenant)).parts.database;
+      // What is known is good for a second: it is asked again.
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      expect(await isAskedAgain()).to.equal(true);
+    } finally {
+      cells.pop();
+    }
+    expect(asked).to.equal(0);
+  });
+
   // spec/beyond.md R438
   it('counts 10,000 of what runs and what failed', async () => {
     await sql(
@@ -171,7 +217,7 @@ describe('the status of a tenant', function () {
       sum.duplicate += each.duplicate;
     }
     expect(sum).to.deep.equal({ rated: 2, rejected: 1, duplicate: 1 });
-    expect(done).to.include({ pending: 0, pendingSince: null, minutesSince: null });
+    expect(done).to.include({ rejected: 1, pending: 0, pendingSince: null, minutesSince: null });
 
     const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
     const audit = async () => {
@@ -180,7 +226,7 @@ describe('the status of a tenant', function () {
         .expect(200);
       return body.executionId as string;
     };
-    const found = { status: 'completed', ...period };
+    const found = { status: 'completed', events: 2, unchecked: 0, ...period };
     const first = await audit();
     expect((await read(tenant)).audit).to.include({ ...found, executionId: first, differences: 0 });
     await asOwner(instance.databaseUrl, (client) =>
