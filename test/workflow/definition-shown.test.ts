@@ -63,6 +63,33 @@ describe("tenants' workflows in Temporal", function () {
   });
 
   // spec/beyond.md R394
+  it('read as theirs where an event has started them, too', async () => {
+    const event = 'custom.called';
+    const named = (name: string, more: object) => ({
+      ...definition,
+      document: { ...definition.document, name },
+      ...more,
+    });
+    const started = named('started', { schedule: { on: { one: { with: { type: event } } } } });
+    await tenant.post('/v1/workflows', { definition: started }).expect(201);
+    const emit = { emit: { event: { with: { type: event, data: {} } } } };
+    const calling = named('calling', { do: [{ tell: emit }] });
+    await tenant.post('/v1/workflows', { definition: calling }).expect(201);
+    await tenant.post('/v1/workflows/calling/execute', { data: {} }).expect(200);
+    const path = '/v1/workflows/started/executions';
+    const executions = async () => (await tenant.get(path).expect(200)).body.data;
+    while ((await executions()).length === 0) await pause(50);
+    const [{ executionId }] = await executions();
+    const { waiter } = instance.platform.temporal;
+    const handle = waiter.workflow.getHandle(await workflowIdOf(tenant, executionId));
+    const summary = await (await handle.describe()).staticSummary();
+    expect(summary).to.equal('started, version 1, started by custom.called');
+    const query = `Definition = "started" and TenantId = "${tenant.id}"`;
+    while ((await waiter.workflow.count(query)).count === 0) await pause(50);
+    await handle.terminate('seen');
+  });
+
+  // spec/beyond.md R394
   it('start on a server that has no room for what they are found by', async () => {
     const server = (await testServers()).temporal;
     const { address } = server;

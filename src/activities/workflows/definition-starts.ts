@@ -5,6 +5,7 @@ import { parseJson, jsonSafe } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
+import { WorkflowDefinition } from '../../models/workflows/definition.js';
 import { WorkflowStarts, type ClaimedStart } from '../../models/workflows/trigger.js';
 import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../../commands/workflows/schedule.js';
@@ -30,6 +31,23 @@ function dataOf({ body }: ClaimedStart): Record<string, unknown> {
   return data;
 }
 
+/** The names of the workflows that are started, by their ids: of a tenant, only its own scope reads them. */
+async function namesOf(
+  platform: Platform,
+  claimed: readonly ClaimedStart[],
+): Promise<ReadonlyMap<string, string>> {
+  const ofTenants = new Map<string, Set<string>>();
+  for (const { tenantId, definitionId } of claimed) {
+    const ids = ofTenants.get(tenantId) ?? new Set();
+    ofTenants.set(tenantId, ids.add(definitionId));
+  }
+  const named = [...ofTenants].map(async ([tenantId, ids]) => {
+    const { db } = await watchScope(platform, tenantId, actor);
+    return [...(await WorkflowDefinition.names(db.read, tenantId, [...ids]))];
+  });
+  return new Map((await Promise.all(named)).flat());
+}
+
 async function startsOf(
   platform: Platform,
   cell: Cell,
@@ -38,12 +56,12 @@ async function startsOf(
   const starts: DefinedStart[] = [];
   const dropped: ClaimedStart[] = [];
   const failed: FailedCondition[] = [];
+  const names = await namesOf(platform, claimed);
   for (const one of claimed) {
     const {
       tenantId,
       id: executionId,
       definitionId,
-      name,
       version,
       cause,
       eventId,
@@ -66,7 +84,7 @@ async function startsOf(
       };
       const requestId = `${cause}/${eventId}`;
       starts.push({
-        name,
+        name: names.get(definitionId) ?? '',
         cause,
         run: { executionId, tenantId, orgId: null, actor, requestId, input },
       });

@@ -24,6 +24,19 @@ export class WorkflowDefinition extends BillingRecord {
     return WorkflowDefinition.query(trx).forTenant(tenantId).existing().findById(id).forUpdate();
   }
 
+  /** The names of these, by their ids; deleted ones have theirs. */
+  static async names(
+    db: Knex,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const rows = await WorkflowDefinition.query(db)
+      .forTenant(tenantId)
+      .findByIds([...ids])
+      .select('id', 'name');
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
   /** Whether it is there: then it is not deleted until the transaction ends. */
   static async keep(trx: Knex, tenantId: string, id: string): Promise<boolean> {
     const query = WorkflowDefinition.query(trx).forTenant(tenantId).existing().findById(id);

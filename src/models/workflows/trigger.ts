@@ -82,7 +82,6 @@ export interface ClaimedStart {
   readonly tenantId: string;
   readonly id: string;
   readonly definitionId: string;
-  readonly name: string;
   readonly version: number;
   readonly cause: string;
   readonly eventId: string;
@@ -95,10 +94,7 @@ export interface ClaimedStart {
 
 const claimed = `returning start.tenant_id as "tenantId", start.id, start.version, start.cause,
   start.definition_id as "definitionId", start.event_id as "eventId", start.condition, start.body,
-  start.depth, start.starter, (
-    select name from workflow_definition as definition
-    where definition.tenant_id = start.tenant_id and definition.id = start.definition_id
-  ) as name`;
+  start.depth, start.starter`;
 
 /** Executions that are to be started: written with the change that causes them, or not at all. */
 export const WorkflowStarts = {
