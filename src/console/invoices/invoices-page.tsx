@@ -51,6 +51,21 @@ const Csv = ({ of }: { readonly of: InvoiceSearch }): ReactNode => (
   </p>
 );
 
+/** Where there is none: of these filters, or at all. */
+const None = ({ isFiltered }: { readonly isFiltered: boolean }): ReactNode =>
+  isFiltered ? (
+    <p>No invoice has this in its number, is of these days and has this status.</p>
+  ) : (
+    <>
+      <p>Nothing is billed yet. A billing run makes invoices:</p>
+      <p>
+        <Link to="/billing" search={{}}>
+          Bill a period
+        </Link>
+      </p>
+    </>
+  );
+
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
   const { q, fromDate, toDate, accountId, billingRunId, status, page = 0 } = search;
@@ -107,22 +122,7 @@ export function InvoicesPage(): ReactNode {
         page={page}
         size={pageSize}
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-        empty={
-          <>
-            <p>
-              {isFiltered
-                ? 'No invoice has this in its number, is of these days and has this status.'
-                : 'Nothing is billed yet. A billing run makes invoices:'}
-            </p>
-            {isFiltered ? null : (
-              <p>
-                <Link to="/billing" search={{}}>
-                  Bill a period
-                </Link>
-              </p>
-            )}
-          </>
-        }
+        empty={<None isFiltered={isFiltered} />}
       />
     </Page>
   );

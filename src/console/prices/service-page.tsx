@@ -26,7 +26,7 @@ const columns: readonly Column<Version>[] = [
   {
     name: 'Prices',
     show: ({ rows, currency }) => (
-      <ul className="plain">
+      <ul className="lines">
         {rows.map((row) => (
           <li key={row.id}>
             <bdi>{row.label}</bdi>: {priceText(row, currency)}

@@ -43,10 +43,10 @@ export const Empty = ({ children }: { readonly children: ReactNode }): ReactNode
 );
 
 /** Why what is shown is not what there is now; that nobody answers at all the frame says. */
-const NotNow = ({ reason }: { readonly reason: unknown }): ReactNode =>
+const NotNow = ({ reason }: { readonly reason: Error | null }): ReactNode =>
   reason === null || (reason instanceof ApiProblem && reason.status === 0) ? null : (
-    <p role="status" className="away">
-      Not up to date: {reason instanceof Error ? reason.message : String(reason)}
+    <p role="status" className="bad">
+      Not up to date: {reason.message}
     </p>
   );
 

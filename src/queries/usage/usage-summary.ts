@@ -7,7 +7,10 @@ import type * as schema from '../../schemas/usage/usage-event.js';
 type UsageSummaryDto = Static<typeof schema.UsageSummary>;
 
 /** The log of usage, and who is told of why it does not answer; null: it is known not to. */
-export type AskedLog = { readonly log: UsageLogReader; onFault(error: unknown): void } | null;
+export type AskedLog = {
+  readonly log: UsageLogReader;
+  readonly onFault: (error: unknown) => void;
+} | null;
 
 /**
  * How many events are rejected, how many wait to be rated, and when the oldest of these was accepted;
