@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { recordCorrectedEvents } from '../../src/commands/usage/corrections/correction-webhook-event.js';
+import { parseRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { retryUsagePage } from '../../src/commands/usage/retry-usage.js';
 import { newId } from '../../src/kernel/id.js';
+import { placeOfUsageEvent } from '../../src/messages/usage-log.js';
+import { countFitting, readMessagesAt } from '../../src/models/usage/event-message.js';
 import { UsageDay } from '../../src/models/usage/usage-day.js';
+import { UsageEvent } from '../../src/models/usage/usage-event.js';
 import { auditCharges } from '../../src/queries/usage/audit/usage-audit.js';
 import { listCorrectedCharges } from '../../src/queries/usage/corrections/corrected-charge.js';
 import {
@@ -23,6 +27,7 @@ import {
 } from '../../src/queries/usage/repricing/reprice-portion.js';
 import type { PageRequest } from '../../src/schemas/http/paging.js';
 import { meteredService, tiers, usage, type Message } from '../support/billing/usage.js';
+import { weigh } from '../support/billing/weigh-answers.js';
 import { external } from '../support/servers/instance.js';
 import { openReceiver } from '../support/servers/receiver.js';
 import { useStory } from '../support/story/story.js';
@@ -65,19 +70,10 @@ describe('usage with long messages', function () {
     expect(body.output).to.include({ events, changed: events });
     return body.output;
   };
-  /** Keeps how many characters the longest answer of a connection has, by a model or as SQL. */
-  const weigh = (db: Knex, most: { length: number }): void => {
-    db.on('query-response', (answer: readonly object[] | { readonly rows?: readonly object[] }) => {
-      const rows = 'rows' in answer ? answer.rows : answer;
-      most.length = Math.max(most.length, JSON.stringify(rows ?? []).length);
-    });
-  };
   /** Connections of the tenant, and the characters of the longest answer that they have given. */
   const weighed = () => {
     const db = tenant.scope.db.read;
-    const most = { length: 0 };
-    weigh(db, most);
-    return { db, most };
+    return { db, most: weigh(db) };
   };
   /** Rates March of the account again, or what is made of that; how many events came out otherwise. */
   const rerate = async (asked: (request: RerateRequest) => RerateRequest = (of) => of) => {
@@ -286,6 +282,80 @@ describe('usage with long messages', function () {
     }
     // The counts are those of the run so far.
     expect(counts).to.deep.equal([12, 24, 30]);
+  });
+
+  /** The events of the tenant, in the order of the log. */
+  const idsOfAll = async (): Promise<string[]> => {
+    const { tenantId, db } = tenant.scope;
+    const found = await UsageEvent.query(db.read).forTenant(tenantId).select('id').orderBy('id');
+    return found.map(({ id }) => id);
+  };
+
+  // spec/beyond.md R153
+  it('is compared by weight with what repeats it', async () => {
+    const serviceId = await send();
+    const repeats = messagesOf(serviceId).map(({ note: _note, ...message }) => message);
+    const equal = usage('acme', serviceId, { externalTransactionId: 'long-0', note });
+    const records = await parseRecords(
+      [...repeats, equal].map((message, index) => ({
+        offset: index,
+        key: null,
+        orgId: null,
+        message: JSON.stringify(message),
+        receivedAt: new Date(),
+      })),
+    );
+    const most = { length: 0 };
+    let transactions = 0;
+    const { tenantId, db } = tenant.scope;
+    const transaction = <T>(work: (trx: Knex.Transaction) => Promise<T>) =>
+      db.transaction((trx) => {
+        weigh(trx, most);
+        transactions += 1;
+        return work(trx);
+      });
+    const scope = { ...tenant.scope, db: { tenantId, read: db.read, transaction } };
+    const counts = await rateUsage(scope, {
+      partition: 1,
+      from: 0,
+      end: records.length,
+      records,
+      areKept: false,
+      workflowId: 'test',
+      runId: newId(),
+      onFault: (error) => expect.fail(String(error)),
+    });
+    expect(counts).to.deep.equal({ rated: 0, duplicate: 1, rejected: events });
+    // Twelve, twelve, and six with the one that is equal.
+    expect(transactions).to.equal(3);
+    expect(most.length).to.be.within(note.length, longestMax);
+  });
+
+  // spec/beyond.md R153
+  it('that is gone weighs nothing, whatever stands before it', async () => {
+    await story.account('acme');
+    const serviceId = await story.service('Metered', meteredService);
+    const short = Array.from({ length: 20 }, (_each, index) =>
+      usage('acme', serviceId, { externalTransactionId: `short-${index}` }),
+    );
+    const long = usage('acme', serviceId, { externalTransactionId: 'long', note });
+    // At once: the long one has a row of the log, the others have the next one.
+    const batch = [long, ...short].map((message) => ({ message }));
+    await tenant.post('/v1/ingest/usage/batch', batch).expect(200);
+    await story.rated();
+    const { db, tenantId } = tenant.scope;
+    await db.transaction((trx) =>
+      trx.raw('delete from usage_message where tenant_id = ? and end_offset > first_offset + 1', [
+        tenantId,
+      ]),
+    );
+    const ids = await idsOfAll();
+    expect(await countFitting(db.read, tenantId, ids, note.length + 1_000)).to.equal(21);
+    const places = ids.slice(1).map((id) => placeOfUsageEvent(id));
+    const gone = places.flatMap((place) => (place ? [place] : []));
+    const texts = await readMessagesAt(db.read, tenantId, gone, note.length);
+    expect(texts).to.deep.equal(gone.map(() => null));
+    expect(texts).to.have.length(20);
   });
 
   // spec/beyond.md R153

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { mapInPortions, Portions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import { usageEventId, type UsageRecord } from '../../messages/usage-log.js';
-import { insertMessages } from '../../models/usage/event-message.js';
+import { insertMessages, pageBytesMax } from '../../models/usage/event-message.js';
 import { Execution } from '../../models/flows/execution.js';
 import { beginRating } from '../../models/usage/corrections/known-instant.js';
 import { noChange, UsageConsumer } from '../../models/usage/log-offset.js';
@@ -177,9 +177,10 @@ async function rateInTransaction(
   const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
   if (next >= input.end) return { counts, next: input.end };
 
-  const candidates = records.filter(({ record }) => record.offset >= next);
+  const rest = records.filter(({ record }) => record.offset >= next);
+  const { originals, candidates } = await lockOriginals(trx, tenantId, rest);
   const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
-  for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
+  for (const original of originals) batch.addStored(original);
   const rater = await UsageRater.open(trx, tenantId, eventsOf(candidates), ratePrepared, {
     readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
     onFault: input.onFault,
@@ -193,7 +194,8 @@ async function rateInTransaction(
     batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
     return batch.charge(portions);
   };
-  const { end, count } = await rateEach(takes, candidates, input.end, rate);
+  const candidatesEnd = rest[candidates.length]?.record.offset ?? input.end;
+  const { end, count } = await rateEach(takes, candidates, candidatesEnd, rate);
   input.onWriting?.();
   if (!input.areKept) {
     const rated = candidates.slice(0, count).map(({ record }) => record);
@@ -252,14 +254,22 @@ const refused: Outcome = {
   reason: 'The charges of this event could not be stored because of an error on our side.',
 };
 
-async function findOriginals(
+/**
+ * The originals of records, of as many of the first of these as have originals that may be held at once
+ * (docs/decisions/0482).
+ */
+async function lockOriginals(
   trx: Knex.Transaction,
   tenantId: string,
-  candidates: readonly ParsedRecord[],
-): Promise<UsageEvent[]> {
+  records: readonly ParsedRecord[],
+): Promise<{ originals: readonly UsageEvent[]; candidates: readonly ParsedRecord[] }> {
   const externalIds = new Set<string>();
-  for (const { message } of candidates) {
+  for (const { message } of records) {
     if (message.externalTransactionId !== null) externalIds.add(message.externalTransactionId);
   }
-  return UsageEvent.lockOriginals(trx, tenantId, [...externalIds]);
+  const asked = [...externalIds];
+  const { originals, count } = await UsageEvent.lockOriginals(trx, tenantId, asked, pageBytesMax);
+  const left = new Set(asked.slice(count));
+  const cut = records.findIndex(({ message }) => left.has(message.externalTransactionId ?? ''));
+  return { originals, candidates: cut < 0 ? records : records.slice(0, cut) };
 }

@@ -37,18 +37,31 @@ export const sentBeforeAmendingSql = (t: string): string =>
 export const eventMessageSql = (t: string): string =>
   `coalesce((${amendedSql(t)}), ${sentMessageSql(t)})`;
 
-/** SQL for the same as it was sent. */
-export const sentMessageSql = (t: string): string => `coalesce(${t}.message, (
-  ${groupSql(
-    `case when end_offset > ${t}."offset" then
-       ${oneJsonSql('messages', `(${t}."offset" - first_offset + 1)::integer`)} end`,
-    t,
-  )}
+/** SQL for what is made of the message that an event was sent with, wherever it is: of one or of a group. */
+const sentSql = (t: string, ofOne: (message: string) => string, ofGroup: string): string =>
+  `coalesce(${ofOne(`${t}.message`)}, (
+  ${groupSql(`case when end_offset > ${t}."offset" then ${ofGroup} end`, t)}
 ), (
-  select broker_record.message from broker_record
+  select ${ofOne('broker_record.message')} from broker_record
   where broker_record.tenant_id = ${t}.tenant_id and broker_record.partition = ${t}.partition
     and broker_record."offset" = ${t}."offset"
 ))`;
+
+/** SQL for the same as it was sent. */
+export const sentMessageSql = (t: string): string =>
+  sentSql(
+    t,
+    (message) => message,
+    oneJsonSql('messages', `(${t}."offset" - first_offset + 1)::integer`),
+  );
+
+/** SQL for about how many bytes that has, found without reading it: a long one is alone in its row of the log. */
+const sentWeightSql = (t: string): string =>
+  sentSql(
+    t,
+    (message) => `octet_length(${message})`,
+    'octet_length(messages) / (end_offset - first_offset)',
+  );
 
 /**
  * SQL for whether an event has the message that stands at its place in the log. Of most tenants none was
@@ -63,15 +76,15 @@ export const isAsSentSql = (t: string): string => `${t}.message is null and (
     offset 0
   ))`;
 
-/**
- * SQL for about how many bytes that message has, found without reading it: a long one is alone in its
- * row of the log.
- */
-export const eventMessageWeightSql = (t: string): string => `coalesce(octet_length((
-  ${amendedSql(t)}
-)), octet_length(${t}.message), (
-  ${groupSql('octet_length(messages) / (end_offset - first_offset)', t)}
-), 0)::bigint`;
+/** SQL for about how many bytes the message of an event has, as it was amended last. */
+export const eventMessageWeightSql = (t: string): string =>
+  `coalesce(octet_length((${amendedSql(t)})), ${sentWeightSql(t)}, 0)::bigint`;
+
+/** SQL for about how many bytes all has that an event was ever sent or amended with. */
+export const eventContentsWeightSql = (t: string): string => `(coalesce(${sentWeightSql(t)}, 0) + (
+  select coalesce(sum(octet_length(amended.message)), 0) from usage_event_change as amended
+  where amended.tenant_id = ${t}.tenant_id and amended.event_id = ${t}.id
+))::bigint`;
 
 /** The messages of these events, by event; null: the log has it no more. */
 export async function readEventMessages(
@@ -89,12 +102,16 @@ export async function readEventMessages(
   return new Map(rows.map(({ id, message }) => [id, message]));
 }
 
-/** How many of the first of these events have messages of so many bytes together: one at least. */
+/**
+ * How many of the first of these events have messages of so many bytes together, or all that they ever had:
+ * one at least.
+ */
 export async function countFitting(
   db: Knex,
   tenantId: string,
   eventIds: readonly string[],
   bytesMax: number,
+  weightSql = eventMessageWeightSql,
 ): Promise<number> {
   if (eventIds.length === 0) return 0;
   const [row] = await sqlRows<{ count: number }>(
@@ -102,7 +119,7 @@ export async function countFitting(
     `select count(*)::integer as "count" from (
        select sum(weight) over (order by place) - weight as before from (
          select place, coalesce((
-           select ${eventMessageWeightSql('t')} from usage_event as t
+           select ${weightSql('t')} from usage_event as t
            where t.tenant_id = ? and t.id = asked.id
          ), 0) as weight
          from unnest(?::uuid[]) with ordinality as asked (id, place)
@@ -125,12 +142,13 @@ const messagesAtSql = `
     from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
       as one (partition, "offset", place)
     left join lateral (
-      select first_offset as first, octet_length(messages) / (end_offset - first_offset) as weight
+      select first_offset as first, end_offset as next,
+        octet_length(messages) / (end_offset - first_offset) as weight
       from usage_message
       where tenant_id = :tenantId and usage_message.partition = one.partition
         and first_offset <= one."offset"
       order by first_offset desc limit 1
-    ) as found on true
+    ) as found on found.next > one."offset"
   ), own as materialized (
     select partition, first, array_agg(place) as places, array_agg("offset" - first + 1) as numbers
     from weighed where before < :bytesMax group by partition, first

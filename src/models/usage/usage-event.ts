@@ -4,6 +4,7 @@ import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
 import { eventMessageSql, sentBeforeAmendingSql } from './event-message.js';
 import { readArchivedOriginals } from './finding/archived-original.js';
+import { weighOriginals } from './finding/original-weight.js';
 import { findOriginalIds, originalIds } from './finding/usage-identity.js';
 import { eventIdsAt, type PlaceRange } from './finding/usage-place.js';
 
@@ -165,15 +166,39 @@ export class UsageEvent extends TenantModel {
   }
 
   /**
-   * The originals of these external ids with their messages, locked until the transaction ends. Of one that
-   * is in the archive alone there is what a repeat is compared with.
+   * The originals of these external ids with their messages, locked until the transaction ends, and how many
+   * of the external ids they are the originals of: the first ones, as many as have messages of so many bytes
+   * together. Of one that is in the archive alone there is what a repeat is compared with.
    */
   static async lockOriginals(
     trx: Knex.Transaction,
     tenantId: string,
     externalIds: readonly string[],
+    bytesMax: number,
+  ): Promise<{ readonly originals: readonly UsageEvent[]; readonly count: number }> {
+    const found = await findOriginalIds(trx, tenantId, externalIds);
+    if (found.length === 0) return { originals: [], count: externalIds.length };
+    const weighed = await weighOriginals(trx, tenantId, externalIds, found);
+    const ids: string[] = [];
+    let bytes = 0;
+    let count = 0;
+    for (const externalId of externalIds) {
+      if (bytes >= bytesMax) break;
+      count += 1;
+      const original = weighed.get(externalId);
+      if (original === undefined) continue;
+      ids.push(original.id);
+      bytes += original.weight;
+    }
+    return { originals: await this.#lock(trx, tenantId, externalIds, ids), count };
+  }
+
+  static async #lock(
+    trx: Knex.Transaction,
+    tenantId: string,
+    externalIds: readonly string[],
+    ids: readonly string[],
   ): Promise<UsageEvent[]> {
-    const ids = await findOriginalIds(trx, tenantId, externalIds);
     if (ids.length === 0) return [];
     const rows = await UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
       .whereRaw('usage_event.id = any(?::uuid[])', [ids])

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { sqlRows, type SqlValue } from '../../db/sql-rows.js';
 
 /** What cannot be stored names no event. */
-const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
 /**
  * SQL for the ids of the original events of these external ids, and its bindings. Those of earlier
