@@ -13,7 +13,12 @@ import {
   type PlanLine,
   type RatingPlan,
 } from '../../rating/index.js';
-import { contentAt, madeTogether, readContents } from '../usage/corrections/content-at.js';
+import {
+  chargesThatFit,
+  contentAt,
+  madeTogether,
+  readContents,
+} from '../usage/corrections/content-at.js';
 import { findCredits, withCredits } from '../balances/charge-credits.js';
 import { isChargeOf, recomputeWith, recomputeWithoutMessage } from '../usage/usage-explanation.js';
 import { readMessage } from '../usage/usage-message.js';
@@ -28,7 +33,10 @@ export interface UsagePart {
 /** Explanations by the usage part or recurring charge that was passed in. */
 type ExplainedParts = Map<object, Explanation>;
 
-/** Transactions read and explained at once; usually the size limit is reached much earlier. */
+/**
+ * Transactions read and explained at once, fewer where their messages are long; usually the size limit is
+ * reached much earlier.
+ */
 const portionSize = 500;
 
 /**
@@ -43,8 +51,10 @@ export async function explainParts(
 ): Promise<ExplainedParts> {
   const explained: ExplainedParts = new Map();
   const room = { left: lengthMax };
-  for (let at = 0; at < given.parts.length && room.left > 0; at += portionSize) {
-    const parts = given.parts.slice(at, at + portionSize);
+  for (let at = 0; at < given.parts.length && room.left > 0;) {
+    const next = given.parts.slice(at, at + portionSize);
+    const parts = await chargesThatFit(db, tenantId, next, ({ usageEventId }) => usageEventId);
+    at += parts.length;
     const explainer = await openExplainer(db, tenantId, parts, []);
     await keepFitting(parts, (part) => explainer.usage(part), explained, room);
   }

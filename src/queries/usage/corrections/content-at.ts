@@ -1,6 +1,11 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../../../models/db/sql-rows.js';
-import { sentMessageSql } from '../../../models/usage/event-message.js';
+import {
+  countFitting,
+  eventContentsWeightSql,
+  pageBytesMax,
+  sentMessageSql,
+} from '../../../models/usage/event-message.js';
 import type { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 
 /** The content that an event had from an instant on; null: from the start. */
@@ -9,6 +14,23 @@ interface Content {
   readonly since: Date | null;
   /** Null: its message is gone. */
   readonly text: string | null;
+}
+
+/**
+ * The first of these charges of events, as many as have contents that may be held at once: what explains a
+ * charge is read from them (docs/decisions/0482).
+ */
+export async function chargesThatFit<Charge>(
+  db: Knex,
+  tenantId: string,
+  charges: readonly Charge[],
+  eventIdOf: (charge: Charge) => string,
+): Promise<readonly Charge[]> {
+  const ids = [...new Set(charges.map(eventIdOf))];
+  const count = await countFitting(db, tenantId, ids, pageBytesMax, eventContentsWeightSql);
+  const left = new Set(ids.slice(count));
+  const end = charges.findIndex((charge) => left.has(eventIdOf(charge)));
+  return end < 0 ? charges : charges.slice(0, end);
 }
 
 /** The contents of each of these events, in the order in which it got them. */

@@ -8,7 +8,8 @@ import type * as schema from '../../../schemas/usage/usage-correction.js';
 import type { ArchiveFiles } from '../../../messages/ageing/usage-archive.js';
 import { answerFromArchive } from '../archive/answer-from-archive.js';
 import { findCorrection } from './correction.js';
-import { explainPairs, pairsThatFit, type ChargePair } from './explained-pairs.js';
+import { chargesThatFit } from './content-at.js';
+import { explainPairs, type ChargePair } from './explained-pairs.js';
 
 type CorrectedChargeDto = Static<typeof schema.CorrectedCharge>;
 
@@ -68,7 +69,9 @@ async function readCharges(
   const most = isExplained ? Math.min(limit, explainedMax) : limit;
   const bindings = { tenantId, correctionId, limit: most, offset };
   const found = await sqlRows<ChargePair>(db.read, pairsSql, bindings);
-  const pairs = isExplained ? await pairsThatFit(scope, found) : found;
+  const pairs = isExplained
+    ? await chargesThatFit(db.read, tenantId, found, ({ eventId }) => eventId)
+    : found;
   const [{ total } = { total: 0 }] = await sqlRows<{ total: number }>(
     db.read,
     `select count(*)::integer as "total" from usage_correction_charge

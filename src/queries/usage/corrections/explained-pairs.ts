@@ -1,6 +1,5 @@
 import type { Scope } from '../../../kernel/scope.js';
 import { Portions } from '../../../kernel/portions.js';
-import { countFitting, pageBytesMax } from '../../../models/usage/event-message.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import type { Explained, Explanation, PlanLine, RatingPlan } from '../../../rating/index.js';
@@ -25,21 +24,6 @@ export interface ChargePair {
   /** Decimal text. */
   readonly before: string | null;
   readonly after: string | null;
-}
-
-/**
- * The first of these pairs, as many as have messages that may be held at once: what explains a charge is read
- * from them (docs/decisions/0442).
- */
-export async function pairsThatFit<Pair extends Pick<ChargePair, 'eventId'>>(
-  { db, tenantId }: Scope,
-  pairs: readonly Pair[],
-): Promise<readonly Pair[]> {
-  const ids = [...new Set(pairs.map(({ eventId }) => eventId))];
-  const count = await countFitting(db.read, tenantId, ids, pageBytesMax);
-  const left = new Set(ids.slice(count));
-  const end = pairs.findIndex(({ eventId }) => left.has(eventId));
-  return end < 0 ? pairs : pairs.slice(0, end);
 }
 
 export interface ExplainedPair {

@@ -21,10 +21,9 @@ import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
 import type * as schema from '../../../schemas/usage/repricing.js';
 import { missingAccount } from '../../accounts/account.js';
-import { contentAt } from '../corrections/content-at.js';
+import { chargesThatFit, contentAt } from '../corrections/content-at.js';
 import {
   explainCharge,
-  pairsThatFit,
   readExplainingFacts,
   type ExplainedPair,
   type ExplainingFacts,
@@ -93,7 +92,9 @@ export async function listRepricedCharges(
   const found = await readPairs(db.read, bindings, { limit, offset: page.offset });
   const { total } = found;
   if (total === 0) await requireAccount(scope, accountId);
-  const pairs = isExplained ? await pairsThatFit(scope, found.pairs) : found.pairs;
+  const pairs = isExplained
+    ? await chargesThatFit(db.read, tenantId, found.pairs, ({ eventId }) => eventId)
+    : found.pairs;
   const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
   const at = repricing.createdAt;
   const facts = isExplained ? await readExplainingFacts(scope, eventIds, at) : null;
