@@ -20,7 +20,14 @@ export {
   type CheckedRow,
   type IdleRow,
 } from './formula/idle-rows.js';
-export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare-event.js';
+export {
+  chargedFacts,
+  choosePlan,
+  prepare,
+  prepareFromPlan,
+  type ChargedFacts,
+  type Prepared,
+} from './prepare-event.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './pipeline.js';

@@ -63,6 +63,21 @@ export interface Prepared {
   readonly cost: RatingCost;
 }
 
+/** What charges of a rated event are written from: not what it was sent with, which may have a mebibyte. */
+export interface ChargedFacts extends Pick<Prepared, 'owner' | 'plan'> {
+  readonly event: Pick<
+    UsageEvent,
+    'externalTransactionId' | 'serviceId' | 'serviceInstanceId' | 'timestamp' | 'date'
+  >;
+}
+
+/** The same of an event that was rated, to be held while others are. */
+export function chargedFacts({ event, owner, plan }: Prepared): ChargedFacts {
+  const { externalTransactionId, serviceId, serviceInstanceId, timestamp, date } = event;
+  const kept = { externalTransactionId, serviceId, serviceInstanceId, timestamp, date };
+  return { event: kept, owner, plan };
+}
+
 /** Finds everything that prices an event, except the counters. Facts are never changed. */
 export function prepare(
   event: UsageEvent,

@@ -9,9 +9,13 @@ import {
   findOwners,
   requestOfRange,
 } from '../../src/queries/usage/corrections/rerating/rerate-range.js';
-import type { ChangeSink } from '../../src/queries/usage/corrections/rerating/rerate-request.js';
+import type {
+  ChangeSink,
+  RatedAgain,
+} from '../../src/queries/usage/corrections/rerating/rerate-request.js';
 import { Rerating } from '../../src/queries/usage/corrections/rerating/rerating.js';
-import { meteredService, usage } from '../support/billing/usage.js';
+import { meteredService, tiers, usage } from '../support/billing/usage.js';
+import { external } from '../support/servers/instance.js';
 import { useStory } from '../support/story/story.js';
 
 const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
@@ -82,6 +86,46 @@ describe('usage that is rated again', function () {
     expect(done.map(({ result }) => result.targets)).to.deep.equal(done.map(() => events));
     // The place of an event is 77 characters in what the database answers.
     expect(held / (owners * events)).to.be.lessThan(30);
+  });
+
+  // docs/decisions/0482
+  it('is written without what it was sent with, which is not held until then', async () => {
+    const events = 30;
+    // Of all of them 21 MB.
+    const note = 'x'.repeat(700_000);
+    await story.account('acme');
+    const inputAttributes = [{ name: 'note', dimensionDataType: 'String' }];
+    const serviceId = await story.service('Metered', { ...meteredService, inputAttributes });
+    await story.send(
+      ...Array.from({ length: events }, (_each, index) =>
+        usage('acme', serviceId, {
+          externalTransactionId: `e-${index}`,
+          dimensions: { api_calls: '100', note },
+        }),
+      ),
+    );
+    const rows = [{ priceDimName: 'api_calls', label: 'All', ...tiers([0, null, 0.03]) }];
+    const path = `${external}/services/${serviceId}/rate-cards/USD/versions`;
+    await tenant.post(path, { currency: 'USD', rows, fromDate: '2026-02-01' }).expect(201);
+    const { db, tenantId } = tenant.scope;
+    const changes: RatedAgain[] = [];
+    const add = (change: RatedAgain) => {
+      changes.push(change);
+      return Promise.resolve();
+    };
+    const rerate = async (): Promise<void> => {
+      const [owner] = await findOwners(db.read, tenantId, range);
+      const request = owner && (await requestOfRange(db.read, tenantId, owner, range));
+      if (!request) throw new Error('There is nothing to rate again.');
+      const rerating = new Rerating(db.read, tenantId, request, { ...nowhere, add });
+      await rerating.open(null);
+      await rerating.run(null);
+    };
+    const before = await bytesHeld();
+    await rerate();
+    const held = (await bytesHeld()) - before;
+    expect(changes).to.have.length(events);
+    expect(held).to.be.lessThan(8_000_000);
   });
 
   // docs/decisions/0372

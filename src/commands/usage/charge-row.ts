@@ -4,7 +4,11 @@ import type { RatedTransactionRow } from '../../models/usage/rated-transaction.j
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { counterIdOf } from '../../models/usage/usage-counter.js';
 import { chargeOf } from '../../queries/usage/rated-transaction.js';
-import type { Prepared, RatedDimension, RatedTransaction as Charge } from '../../rating/index.js';
+import type {
+  ChargedFacts,
+  RatedDimension,
+  RatedTransaction as Charge,
+} from '../../rating/index.js';
 
 /** The event that is charged, and the number of the charge among all that it ever had, from 1. */
 interface ChargePlace {
@@ -18,7 +22,7 @@ interface ChargePlace {
 /** A charge as it is stored. */
 export function chargeRow(
   { eventId, number, correctionId, ratedAt }: ChargePlace,
-  prepared: Prepared,
+  prepared: ChargedFacts,
   charge: Charge,
 ): RatedTransactionRow {
   const { owner, plan } = prepared;

@@ -11,7 +11,7 @@ import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { insertUsageChange } from '../../models/usage/usage-total.js';
 import type { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';
-import type { Prepared } from '../../rating/index.js';
+import type { ChargedFacts } from '../../rating/index.js';
 
 /** Enough digits to add the largest and the smallest amounts without rounding. */
 const Exact = Decimal.clone({ precision: 400 });
@@ -29,7 +29,10 @@ export class UsageTotals {
   readonly #sums = new Map<string, Sums>();
 
   /** Adds a rated event. */
-  add({ prepared, rated }: Pick<RatedOutcome, 'prepared' | 'rated'>): void {
+  add({
+    prepared,
+    rated,
+  }: { readonly prepared: ChargedFacts } & Pick<RatedOutcome, 'rated'>): void {
     const { event } = prepared;
     const combination = combinationOfRated(prepared, rated.transactions);
     const sums = this.#sumsOf(event.timestamp.slice(0, 13), combination);
@@ -110,7 +113,7 @@ type Charges = RatedOutcome['rated']['transactions'];
 /** Combinations of single charges with one priced row: most events have such a charge. */
 const simple = new LRUCache<string, UsageCombination>({ max: 20_000 });
 
-function combinationOfRated(prepared: Prepared, charges: Charges): UsageCombination {
+function combinationOfRated(prepared: ChargedFacts, charges: Charges): UsageCombination {
   const [charge, ...others] = charges;
   const row = charge?.dimensions.length === 1 ? charge.dimensions[0] : undefined;
   if (!charge || !row || others.length > 0) return combinationOf(partsOf(prepared, charges));
@@ -139,7 +142,7 @@ function partsOfStored(charge: RatedTransaction): CombinationPart[] {
   ];
 }
 
-function partsOf({ event, owner }: Prepared, charges: Charges): CombinationPart[] {
+function partsOf({ event, owner }: ChargedFacts, charges: Charges): CombinationPart[] {
   const contractId = owner.line?.contractId ?? null;
   const { serviceId } = event;
   return charges.flatMap(({ billedAccountId, usageType, currency, dimensions }) => {

@@ -2,7 +2,12 @@ import type { Knex } from 'knex';
 import { raw } from 'objection';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
-import { eventMessageSql, sentBeforeAmendingSql } from './event-message.js';
+import {
+  countFitting,
+  eventMessageSql,
+  pageBytesMax,
+  sentBeforeAmendingSql,
+} from './event-message.js';
 import { readArchivedOriginals } from './finding/archived-original.js';
 import { weighOriginals } from './finding/original-weight.js';
 import { findOriginalIds, originalIds } from './finding/usage-identity.js';
@@ -81,6 +86,9 @@ export interface UsageCounts {
   rejected: number;
 }
 
+/** Events that are weighed at once: more than this would be weighed again and again. */
+const weighedMax = 500;
+
 /** A message of the usage log with its outcome. */
 export class UsageEvent extends TenantModel {
   static override tableName = 'usage_event';
@@ -130,6 +138,29 @@ export class UsageEvent extends TenantModel {
       raw(eventMessageSql('usage_event')).as('text'),
       raw(workflowSql).as('workflow'),
     );
+  }
+
+  /**
+   * The events of these ids with their messages, in this order: as many at once as have messages that may be
+   * held (docs/decisions/0482).
+   */
+  static async *readByWeight(
+    db: Knex,
+    tenantId: string,
+    ids: readonly string[],
+  ): AsyncGenerator<UsageEvent[]> {
+    for (let next = 0; next < ids.length;) {
+      const weighed = ids.slice(next, next + weighedMax);
+      const count = await countFitting(db, tenantId, weighed, pageBytesMax);
+      const fitting = weighed.slice(0, count);
+      next += count;
+      const rows = await UsageEvent.withText(UsageEvent.query(db).forTenant(tenantId)).whereRaw(
+        'usage_event.id = any(?::uuid[])',
+        [fitting],
+      );
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      yield fitting.flatMap((id) => byId.get(id) ?? []);
+    }
   }
 
   /** Names the workflow of a run that rates events. */

@@ -7,7 +7,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import type {
-  Prepared,
+  ChargedFacts,
   RatedDimension as ChargeDimension,
   RatedTransaction as Charge,
 } from '../../rating/index.js';
@@ -80,7 +80,7 @@ type ChargedRow = Undecoded<
 > & { readonly position: number };
 
 /** The fields of a transaction that its stored row and its DTO have in common. */
-export function chargeOf({ event, owner }: Prepared, charge: Charge) {
+export function chargeOf({ event, owner }: ChargedFacts, charge: Charge) {
   return {
     externalTranId: event.externalTransactionId,
     transactionDate: event.date,

@@ -9,7 +9,7 @@ import {
 } from '../../schemas/usage/usage-event.js';
 import { requireRangesInDatabase } from '../../models/usage/finding/dropped-month.js';
 import { findGoneMessages } from './gone-message.js';
-import { presentUsageSummary } from './usage-event.js';
+import { presentUsageSummary, type UsageEventSummaryDto } from './usage-event.js';
 
 type Outcomes = Static<typeof UsageOutcomes>;
 type Ranges = OutcomesBody['ranges'];
@@ -54,19 +54,27 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
     .flatMap(({ code, count }) => (code === null ? [] : { code, events: Number(count) }))
     .sort((a, b) => b.events - a.events || a.code.localeCompare(b.code));
   const rejected = tally.rejected === 0 ? [] : await readRejected(scope, ranges);
-  await findGoneMessages(scope.db.read, scope.tenantId, rejected);
   return {
     accepted,
     ...tally,
     pending: accepted - tally.rated - tally.duplicate - tally.rejected - tally.canceled,
     reasons,
-    rejectedEvents: rejected.map((event) => presentUsageSummary(event)),
+    rejectedEvents: rejected,
   };
 }
 
-async function readRejected(scope: Scope, ranges: Ranges): Promise<UsageEvent[]> {
-  return UsageEvent.withText(chooseAt(scope, ranges))
+async function readRejected(scope: Scope, ranges: Ranges): Promise<UsageEventSummaryDto[]> {
+  const { tenantId, db } = scope;
+  const found = await chooseAt(scope, ranges)
+    .select('usageEvent.id')
     .where('usageEvent.status', 'rejected')
     .orderBy(['usageEvent.partition', 'usageEvent.offset'])
     .limit(shownMax);
+  const ids = found.map(({ id }) => id);
+  const rejected: UsageEventSummaryDto[] = [];
+  for await (const events of UsageEvent.readByWeight(db.read, tenantId, ids)) {
+    await findGoneMessages(db.read, tenantId, events);
+    rejected.push(...events.map((event) => presentUsageSummary(event)));
+  }
+  return rejected;
 }

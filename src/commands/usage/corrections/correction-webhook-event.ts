@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { countFitting, pageBytesMax } from '../../../models/usage/event-message.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import {
@@ -43,13 +42,7 @@ export function recordCorrectedEvents(
     const accountIds = [...charges.values()].flatMap((of) => of.map((one) => one.accountId));
     const numbers = await findAccountNumbers(trx, tenantId, accountIds);
     const told: WebhookEventInput[] = [];
-    for (let next = 0; next < ids.length;) {
-      const rest = ids.slice(next);
-      const count = await countFitting(trx, tenantId, rest, pageBytesMax);
-      next += count;
-      const events = await UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
-        .whereRaw('id = any(?::uuid[])', [rest.slice(0, count)])
-        .orderBy('id');
+    for await (const events of UsageEvent.readByWeight(trx, tenantId, ids)) {
       for (const event of events) {
         told.push({
           event: gone.has(event.id) ? 'usage.canceled' : 'usage.corrected',

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../../kernel/numbers/money.js';
 import type { ChargePlace } from '../../../../models/usage/corrections/charge-place.js';
 import type { MeteredCounter } from '../../../../models/usage/corrections/metered-counter.js';
-import type { Prepared, Rated } from '../../../../rating/index.js';
+import type { ChargedFacts, Prepared, Rated } from '../../../../rating/index.js';
 import type { CountedChange } from '../../counter-moves.js';
 import type { CorrectedSums } from '../corrected-sums.js';
 import type { MeterOwner, PlacedEvent } from '../meter-members.js';
@@ -18,7 +18,7 @@ export type Fate =
 export interface RatedAgain {
   readonly event: RecordedEvent;
   readonly isTarget: boolean;
-  readonly outcome: { readonly prepared: Prepared; readonly rated: Rated } | null;
+  readonly outcome: { readonly prepared: ChargedFacts; readonly rated: Rated } | null;
 }
 
 /** Why an event keeps its charges: it can no longer be rated. */

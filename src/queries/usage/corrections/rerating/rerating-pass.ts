@@ -4,6 +4,7 @@ import { inPortions, Portions } from '../../../../kernel/portions.js';
 import { countFitting, pageBytesMax } from '../../../../models/usage/event-message.js';
 import { counterIdOf } from '../../../../models/usage/usage-counter.js';
 import {
+  chargedFacts,
   compileInPieces,
   eventOperationsMax,
   prepareFromPlan,
@@ -246,7 +247,12 @@ export class Pass {
     this.#sums.addRated(rated);
     const isSame = !this.#request.isForced && isSameCharge(event, prepared, rated, true);
     if (isSame) await this.#place(places);
-    else await this.#change({ event, isTarget: true, outcome: { prepared, rated } });
+    else
+      await this.#change({
+        event,
+        isTarget: true,
+        outcome: { prepared: chargedFacts(prepared), rated },
+      });
   }
 
   /** Rates an event again whose counters have moved, with what it was rated with. */
@@ -264,7 +270,11 @@ export class Pass {
     const places = this.#placesOf(event, moves);
     this.#move(rated, moves);
     if (isSameCharge(event, prepared, rated, false)) return this.#place(places);
-    await this.#change({ event, isTarget: false, outcome: { prepared, rated } });
+    await this.#change({
+      event,
+      isTarget: false,
+      outcome: { prepared: chargedFacts(prepared), rated },
+    });
   }
 
   /** Where the counters stand before an event, of those that have moved there. */
