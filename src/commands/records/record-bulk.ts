@@ -6,7 +6,7 @@ import { requireRecordType } from '../../queries/records/record-type.js';
 import type { StoredRecord } from '../../schemas/records/record.js';
 import { databaseProblem } from '../rules/database-problem.js';
 import { holdRecordType } from './lock-record-type.js';
-import { storeRecords, type NewObject } from './store-records.js';
+import { storeRecords, type NewObject } from './check-and-store-records.js';
 
 /** The outcome of each object of a bulk request, in order. */
 export interface BulkOutcome {

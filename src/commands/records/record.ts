@@ -21,7 +21,7 @@ import {
   tooLarge,
   type RecordData,
 } from './record-data.js';
-import { storeRecords } from './store-records.js';
+import { storeRecords } from './check-and-store-records.js';
 
 type RecordCreate = Static<typeof schema.RecordCreate>;
 type RecordUpdate = Static<typeof schema.RecordUpdate>;

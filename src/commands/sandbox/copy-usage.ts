@@ -19,7 +19,7 @@ import {
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import { readHeavyPage } from '../../queries/lists/listing.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
-import { recordedMoves, type RecordedMove } from '../../queries/usage/counter-moves.js';
+import { recordedMoves, type RecordedMove } from '../../queries/usage/recorded-moves.js';
 import { findLines, isChargeOf } from '../../queries/usage/usage-explanation.js';
 import { readContent, type ReadMessage } from '../../queries/usage/usage-message.js';
 import type { Outcome, RatedOutcome, UsageRejectionCode } from '../../queries/usage/usage-rater.js';

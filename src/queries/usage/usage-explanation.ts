@@ -21,7 +21,7 @@ import type * as schema from '../../schemas/usage/usage-event.js';
 import { findCredits, withCredits } from '../balances/charge-credits.js';
 import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
 import { eventOfCharges } from './gone-message.js';
-import { countersBefore, recordedMoves } from './counter-moves.js';
+import { countersBefore, recordedMoves } from './recorded-moves.js';
 import type { ReadMessage } from './usage-message.js';
 
 type ExplainedTransactionDto = Static<typeof schema.UsageEvent>['ratedTransactions'][number];

@@ -12,7 +12,7 @@ import { noChange, UsageConsumer, type TallyChange } from '../../../models/usage
 import { UsageCounter } from '../../../models/usage/usage-counter.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import type { MeteredCounter } from '../../../models/usage/corrections/metered-counter.js';
-import type { CountedChange } from '../../../queries/usage/counter-moves.js';
+import type { CountedChange } from '../../../queries/usage/recorded-moves.js';
 import type {
   ChangeSink,
   MovedCounters,

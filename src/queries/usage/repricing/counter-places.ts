@@ -2,7 +2,7 @@ import { Decimal, decimalText, ZERO } from '../../../kernel/numbers/money.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import type { CounterState } from '../../../models/usage/repricing/repricing.js';
 import type { CounterReader, Prepared, Rated } from '../../../rating/index.js';
-import { wasCounted, type RecordedMove } from '../counter-moves.js';
+import { wasCounted, type RecordedMove } from '../recorded-moves.js';
 
 /** Values that are held of counters that the books do not have. */
 const countedMax = 100_000;

@@ -15,7 +15,7 @@ import {
   type UsageEvent,
   type UsageOwner,
 } from '../../../rating/index.js';
-import { recordedMoves } from '../counter-moves.js';
+import { recordedMoves } from '../recorded-moves.js';
 import { pageBytesMax } from '../../../models/usage/event-message.js';
 import type { RatedPlace } from '../../../models/usage/repricing/rated-in-range.js';
 import type { TriedCharge } from '../../../models/usage/repricing/tried-charge.js';

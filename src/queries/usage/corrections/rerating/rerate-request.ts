@@ -2,7 +2,7 @@ import type { Decimal } from '../../../../kernel/numbers/money.js';
 import type { ChargePlace } from '../../../../models/usage/corrections/charge-place.js';
 import type { MeteredCounter } from '../../../../models/usage/corrections/metered-counter.js';
 import type { ChargedFacts, Prepared, Rated } from '../../../../rating/index.js';
-import type { CountedChange } from '../../counter-moves.js';
+import type { CountedChange } from '../../recorded-moves.js';
 import type { CorrectedSums } from '../corrected-sums.js';
 import type { MeterOwner, PlacedEvent } from '../meter-members.js';
 import type { PrepareText } from './quick-page.js';

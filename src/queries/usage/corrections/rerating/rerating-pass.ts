@@ -27,7 +27,7 @@ import {
   recordedMoves,
   wasCounted,
   type RecordedMove,
-} from '../../counter-moves.js';
+} from '../../recorded-moves.js';
 import {
   readRecordedEvents,
   RecordedReader,
