@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
+import { keptFiles } from '../support/servers/downloads.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -149,7 +150,7 @@ describe('usage in the console', function () {
     const name = 'charges-2026-03-01-2026-04-01.csv';
     await visit.told(`${name} is there.`);
     await visit.quiet();
-    expect(await readdir(folder)).to.deep.equal([name]);
+    expect(await keptFiles(folder, 1)).to.deep.equal([name]);
     expect(await readFile(join(folder, name), 'utf8')).to.match(/# end, rows: 11\r?\n$/);
     await rm(folder, { recursive: true });
   });
