@@ -95,7 +95,7 @@ export function ExecutionPage(): ReactNode {
                 told={() => 'It is told to end.'}
               />
             ) : null}
-            <Tasks of={of} />
+            {of.workflowVersion === null ? null : <Tasks of={of} />}
             <Section title="Input">
               <Json of={of.input} />
             </Section>
