@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import type { Scope } from '../../kernel/scope.js';
 import type { Portions } from '../../kernel/portions.js';
-import { canonicalJson } from '../../kernel/text/json.js';
 import {
   RatedTransaction,
   type RatedTransactionRow,
@@ -14,13 +13,13 @@ import {
   type UsageCounts,
   type UsageEventRow,
 } from '../../models/usage/usage-event.js';
-import type { ReadMessage } from '../../queries/usage/usage-message.js';
+import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { RatingPlan } from '../../rating/index.js';
 import { insertSearchedIds } from '../../models/usage/usage-search.js';
 import { chargeRow } from './charge-row.js';
-import { isRepeatOf, type Original } from './repeated-event.js';
+import { comparable, isRepeatOf, type Original } from './repeated-event.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
@@ -92,8 +91,13 @@ export class UsageBatch {
     this.#before.set(row.id, row);
     if (row.externalTransactionId === null) return;
     const { text, sent } = event;
-    const content = (): string => canonicalJson(messageOf(event).content);
-    this.#originals.set(row.externalTransactionId, { row, text, content, sent, isStored: true });
+    this.#originals.set(row.externalTransactionId, {
+      row,
+      text,
+      content: comparable(() => messageOf(event).content),
+      sent: sent === null ? null : comparable(() => readMessage(sent).content),
+      isStored: true,
+    });
   }
 
   /** Rates an event that was stored as rejected again, at its offset. */
@@ -116,7 +120,7 @@ export class UsageBatch {
     if (!original) {
       const row = this.#outcomeRow(place, message, rate());
       this.#inserted.push(row);
-      const content = (): string => canonicalJson(message.content);
+      const content = comparable(() => message.content);
       const { text } = place;
       if (externalId !== null)
         this.#originals.set(externalId, { row, text, content, sent: null, isStored: false });
@@ -136,7 +140,7 @@ export class UsageBatch {
     else this.#inserted[this.#inserted.indexOf(old)] = row;
     original.row = row;
     original.text = place.text;
-    original.content = () => canonicalJson(message.content);
+    original.content = comparable(() => message.content);
   }
 
   #repeat(original: Original, place: Place, message: ReadMessage): void {
