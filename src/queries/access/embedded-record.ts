@@ -3,6 +3,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 import type { EmbeddedRecord } from '../../schemas/http/operation.js';
+import type { RatedTransactionSummaryDto } from '../usage/rated-transaction.js';
 import { findUsageEvent, type UsageEventDto } from '../usage/usage-event.js';
 
 const tables = {
@@ -51,3 +52,21 @@ export function limitReceipt(
     ratedTransactions: own.map((charge) => ({ ...charge, explanation: null })),
   };
 }
+
+/**
+ * A charge as whoever asks may read it: with the token of an embed it says of usage of other accounts
+ * neither whose it was, nor by which event and contract it came (spec/beyond.md R455).
+ */
+export const limitCharge = <T extends RatedTransactionSummaryDto>(
+  { embeddedAccountId }: Scope,
+  charge: T,
+): T =>
+  embeddedAccountId === undefined || charge.masterAccountId === embeddedAccountId
+    ? charge
+    : {
+        ...charge,
+        externalTranId: null,
+        masterAccountId: null,
+        serviceInstanceId: null,
+        contractId: null,
+      };

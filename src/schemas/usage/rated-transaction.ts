@@ -25,9 +25,13 @@ export const RatedDimension = Type.Object(
   { description: 'A priced row of a rated transaction.' },
 );
 
+const ofOthers = 'null: another account used it, and the token is that of an embed.';
+
 const RatedTransactionHeader = {
   id: nullable(Uuid('Id of the rated transaction; null in a simulation.')),
-  externalTranId: Type.String({ description: 'The externalTransactionId of the event.' }),
+  externalTranId: nullable(
+    Type.String({ description: `The externalTransactionId of the event; ${ofOthers}` }),
+  ),
   amount: DecimalValue({ description: 'What it costs, to 10 decimal places.' }),
   currency: Type.String({ description: 'ISO code.' }),
   quantity: DecimalValue({ description: 'How much was used.' }),
@@ -37,7 +41,7 @@ const RatedTransactionHeader = {
   transactionDate: DateText('Day of the usage, in UTC.'),
   accountId: Uuid('The billed account.'),
   accountNumber: nullable(Type.String({ description: 'Number of the billed account.' })),
-  masterAccountId: Uuid('The account that used it.'),
+  masterAccountId: nullable(Uuid(`The account that used it; ${ofOthers}`)),
   serviceId: Uuid('The service used.'),
   serviceInstanceId: nullable(Type.String({ description: 'The instance of the service.' })),
   contractId: nullable(Uuid('The contract, if a line of one was running.')),

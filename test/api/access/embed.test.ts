@@ -139,6 +139,96 @@ describe('the token of an embed', () => {
     expect((await story.event(key)).ratedTransactions).to.have.length(2);
   });
 
+  // spec/beyond.md R455
+  it('reads of what others used its own charges, and nothing of what was sent', async () => {
+    const seller = await story.account('seller');
+    const agent = await story.account('agent');
+    const shared = await story.service('Sold together');
+    const row = { priceDimName: 'api_calls', label: 'Calls', priceMethod: 'QUANTITY' };
+    const borne = await story.service('Borne by an agent', {
+      rateCards: [{ currency: 'USD', rows: [{ ...row, unitRate: 0.02, billingAccountId: agent }] }],
+    });
+    const of = { serviceInstanceId: 'seller-1' };
+    const { id: contract } = await story.subscribe(
+      seller,
+      [
+        { ...of, serviceId: shared, accountMap: { [seller]: 1, [agent]: 3 } },
+        { ...of, serviceId: borne },
+      ],
+      { startDate: '2026-01-01' },
+    );
+    const [key = ''] = await story.send(usage('seller', shared), usage('seller', borne));
+    const knownOn = new Date().toISOString();
+    const totals = async (user: Embed, query: string) => {
+      const { body } = await get(`/v1/usage?${query}`, user).expect(200);
+      type Total = Record<'group' | 'events' | 'quantity' | 'amount', unknown>;
+      return (body.data as Total[]).map(({ group, events, quantity, amount }) => ({
+        group,
+        events,
+        quantity,
+        amount,
+      }));
+    };
+    const charges = `${external}/rated-transactions`;
+    const listed = async (user: Embed, query = '') =>
+      (await get(`${charges}?${query}`, user).expect(200)).body.data.content as Record<
+        string,
+        unknown
+      >[];
+
+    const other = await create({ accountId: agent, expiresInSeconds: 60 });
+    // Three quarters of 100 calls at 0.01, and 100 calls at 0.02.
+    const own = [{ group: { contract: null }, events: 2, quantity: 175, amount: 2.75 }];
+    for (const at of ['', `&knownOn=${knownOn}`, '&bucket=hour', '&from=2026-03-15T11:30:00Z']) {
+      expect(await totals(other, `groupBy=contract${at}`), at).to.deep.equal(own);
+      expect(await totals(other, `contract=${contract}${at}`), at).to.deep.equal([]);
+      for (const query of [
+        'groupBy=dimension:api_calls',
+        'groupBy=contract,dimension:api_calls',
+        'dimension:api_calls=100',
+      ]) {
+        expect(await totals(other, `${query}${at}`), `${query}${at}`).to.deep.equal([]);
+      }
+    }
+    const rows = await listed(other);
+    expect(rows).to.have.length(2);
+    for (const shown of rows) {
+      const { body } = await get(`${charges}/${String(shown['Id'])}`, other).expect(200);
+      expect(body).to.include({
+        accountId: agent,
+        externalTranId: null,
+        masterAccountId: null,
+        serviceInstanceId: null,
+        contractId: null,
+      });
+      for (const secret of [seller, contract, 'seller-1', key]) {
+        expect(JSON.stringify([shown, body])).to.not.include(secret);
+      }
+    }
+    // What is not told is not found by trying, either.
+    expect(await listed(other, `q=${key}`)).to.deep.equal([]);
+
+    const user = await create({ accountId: seller, expiresInSeconds: 60 });
+    for (const at of ['', `&knownOn=${knownOn}`]) {
+      expect(await totals(user, `groupBy=contract,dimension:api_calls${at}`)).to.deep.equal([
+        {
+          group: { contract, 'dimension:api_calls': '100' },
+          events: 1,
+          quantity: 25,
+          amount: 0.25,
+        },
+      ]);
+      expect(await totals(user, `contract=${contract}${at}`)).to.have.length(1);
+    }
+    const [row1] = await listed(user, `q=${key}`);
+    expect(row1).to.include({
+      ExternalTranId: key,
+      MasterAccountId: seller,
+      ServiceInstanceId: 'seller-1',
+      ContractId: contract,
+    });
+  });
+
   // spec/beyond.md R450
   it('reads nothing of the time when an event was of another account', async () => {
     await story.account('from');

@@ -1,3 +1,4 @@
+import { limitCharge } from '../../../queries/access/embedded-record.js';
 import {
   getRatedTransaction,
   listRatedTransactions,
@@ -7,7 +8,10 @@ import { pageRequest } from '../../../schemas/http/paging.js';
 import type { Handlers } from '../../mount-operations.js';
 
 export const ratedTransactionHandlers: Handlers<Operations['ratedTransaction']> = {
-  list: ({ query }, scope) => listRatedTransactions(scope, pageRequest(query), query),
-  get: ({ params }, scope, { archive }) =>
-    getRatedTransaction(scope, archive, params.transactionId),
+  list: async ({ query }, scope) => {
+    const listed = await listRatedTransactions(scope, pageRequest(query), query);
+    return { ...listed, items: listed.items.map((charge) => limitCharge(scope, charge)) };
+  },
+  get: async ({ params }, scope, { archive }) =>
+    limitCharge(scope, await getRatedTransaction(scope, archive, params.transactionId)),
 };

@@ -17,6 +17,8 @@ export interface AskedTotals {
   readonly offset: number;
   /** Of what was known then; null: of what is known now. */
   readonly knownOn: Date | null;
+  /** Of an embed: the account whose messages and contracts alone are told (spec/beyond.md R455). */
+  readonly embeddedAccountId: string | undefined;
 }
 
 /** The column of the parts for each name of `groupBy`. */
@@ -100,6 +102,16 @@ function sourceSql(range: SourceRange, bindings: Bindings): string[] {
   return [kept, waiting];
 }
 
+/** What is read of messages. */
+interface ReadDimensions {
+  readonly areNeeded: boolean;
+  /** Only of events that this account used; undefined: of all. */
+  readonly ofUser: string | undefined;
+}
+
+const messageOr = (text: string, { areNeeded }: ReadDimensions): string =>
+  areNeeded ? text : 'null::text';
+
 /**
  * The events in ranges that are read from the facts. With an account filter, those with a charge
  * billed to it, by the index of charges.
@@ -110,7 +122,7 @@ function eventsSql(
     service,
     account,
   }: { readonly service: string | undefined; readonly account: string | undefined },
-  needsDimensions: boolean,
+  dimensions: ReadDimensions,
   bindings: Bindings,
 ): string {
   const times = ranges.map((range) => `(${within(eventTimeSql, range, bindings)})`).join(' or ');
@@ -121,13 +133,16 @@ function eventsSql(
       ? 'true'
       : `id in (select usage_event_id from rated_transaction where tenant_id = :tenantId
           and account_id = ${bindings.of(account)}::uuid and (${dates.join(' or ')}))`;
+  const { ofUser } = dimensions;
+  const used = ofUser === undefined ? 'true' : `account_id = ${bindings.of(ofUser)}::uuid`;
   return `
   event as materialized (
     select id, event_at, sent::jsonb -> 'dimensions' as dimensions, sent is null as is_gone
     from usage_event cross join lateral (
-      select ${needsDimensions ? eventMessageSql('usage_event') : 'null::text'} as sent offset 0
+      select ${messageOr(eventMessageSql('usage_event'), dimensions)} as sent offset 0
     ) as log
-    where tenant_id = :tenantId and status = 'rated' and ${ofService} and ${ofAccount} and (${times})
+    where tenant_id = :tenantId and status = 'rated' and ${ofService} and ${ofAccount} and ${used}
+      and (${times})
   ),
   ${factPartsSql},`;
 }
@@ -139,7 +154,7 @@ function eventsSql(
 function eventsKnownSql(
   ranges: readonly SourceRange[],
   knownOn: Date,
-  needsDimensions: boolean,
+  dimensions: ReadDimensions,
   bindings: Bindings,
 ): string {
   const at = `${bindings.of(knownOn.toISOString())}::timestamptz`;
@@ -150,13 +165,21 @@ function eventsKnownSql(
     where amended.tenant_id = usage_event.tenant_id and amended.event_id = usage_event.id
       and amended.message is not null and amended.changed_at <= ${at}
     order by amended.number desc limit 1)`;
+  const message = `coalesce(${amended}, ${sentMessageSql('usage_event')})`;
+  const { ofUser } = dimensions;
+  const isOf = (row: string): string => `${row}.account_id = ${bindings.of(ofUser ?? null)}::uuid`;
+  // Now and then, as its receipt is read (docs/decisions/0467).
+  const used =
+    ofUser === undefined
+      ? 'true'
+      : `${isOf('usage_event')} and (was.event_id is null or ${isOf('was')})`;
   return `
   event as materialized (
     select id, event_at, sent::jsonb -> 'dimensions' as dimensions, sent is null as is_gone
     from (
       select usage_event.id, case when was.event_id is null then usage_event.event_at
         else was.event_at end as event_at,
-        ${needsDimensions ? `coalesce(${amended}, ${sentMessageSql('usage_event')})` : 'null::text'} as sent
+        ${messageOr(message, dimensions)} as sent
       from usage_event left join lateral (
         select * from usage_event_change as change
         where change.tenant_id = usage_event.tenant_id and change.event_id = usage_event.id
@@ -164,7 +187,7 @@ function eventsKnownSql(
         order by change.number limit 1
       ) as was on true
       where usage_event.tenant_id = :tenantId and usage_event.status in ('rated', 'canceled')
-        and (${current} or usage_event.id in (
+        and ${used} and (${current} or usage_event.id in (
           select event_id from usage_event_change where tenant_id = :tenantId))
     ) as known where (${then})
   ),
@@ -195,15 +218,21 @@ function readEventsSql(
   bindings: Bindings,
 ): string {
   if (read.length === 0) return '';
-  if (asked.knownOn) return eventsKnownSql(read, asked.knownOn, needsDimensions, bindings);
+  const ofUser = needsDimensions ? asked.embeddedAccountId : undefined;
+  const dimensions = { areNeeded: needsDimensions, ofUser };
+  if (asked.knownOn) return eventsKnownSql(read, asked.knownOn, dimensions, bindings);
   const of = { service: filterOf(asked, 'service'), account: filterOf(asked, 'account') };
-  return eventsSql(read, of, needsDimensions, bindings);
+  return eventsSql(read, of, dimensions, bindings);
 }
 
-const valueSql = (key: TotalKey, bindings: Bindings): string =>
-  'dimension' in key
-    ? `(dimensions ->> ${bindings.of(key.dimension)}::text)`
-    : `${columns[key.name]}`;
+function valueSql(key: TotalKey, { embeddedAccountId }: AskedTotals, bindings: Bindings): string {
+  if ('dimension' in key) return `(dimensions ->> ${bindings.of(key.dimension)}::text)`;
+  if (key.name !== 'contract' || embeddedAccountId === undefined) return columns[key.name];
+  return `(case when contract_id in (
+    select id from contract
+    where tenant_id = :tenantId and master_account_id = ${bindings.of(embeddedAccountId)}::uuid
+  ) then contract_id end)`;
+}
 
 /**
  * The summed values of each part. By attribute, priced rows count for their attribute; the
@@ -232,7 +261,7 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
   const bindings = new Bindings();
   const conditionOf = ([key, value]: (typeof filters)[number]): string => {
     const isId = 'name' in key && key.name !== 'attribute' && key.name !== 'usageType';
-    return `${valueSql(key, bindings)} = ${bindings.of(value)}::${isId ? 'uuid' : 'text'}`;
+    return `${valueSql(key, asked, bindings)} = ${bindings.of(value)}::${isId ? 'uuid' : 'text'}`;
   };
   const conditions = filters.map(conditionOf);
   const ofParts = filters.filter(([key]) => 'name' in key).map(conditionOf);
@@ -251,7 +280,7 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
       part.quantity, part.amount, event.dimensions
     from part join event on event.id = part.event_id`);
   }
-  const keys = groups.map((key, index) => `${valueSql(key, bindings)} as key${index}`);
+  const keys = groups.map((key, index) => `${valueSql(key, asked, bindings)} as key${index}`);
   const names = groups.map((_key, index) => `key${index}`);
   const bucketSql =
     bucket === 'none' ? 'null::timestamptz' : `date_trunc('${bucket}', start_at, 'UTC')`;

@@ -68,7 +68,8 @@ export async function listUsageTotals(
   const used = [...groups, ...filters.map(([key]) => key)];
   const knownOn = readInstantOf(request.knownOn);
   if (knownOn) await awaitKnown(scope.db.read, scope.tenantId);
-  const asked = { bucket, groups, filters, limit, offset, knownOn };
+  const { embeddedAccountId } = scope;
+  const asked = { bucket, groups, filters, limit, offset, knownOn, embeddedAccountId };
   const isOfDimension = used.some((key) => 'dimension' in key);
   const isFine = used.some((key) => 'name' in key && ['account', 'contract'].includes(key.name));
   const isByHour = bucket === 'hour';
