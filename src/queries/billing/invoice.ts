@@ -120,11 +120,11 @@ const invoiceList = {
   },
 };
 
-/** What invoices of a status have in common. */
+/** What invoices of a status have in common (docs/decisions/0468). */
 const statusSql: Readonly<Record<schema.InvoiceListStatus, string>> = {
   open: 'balance <> 0',
   overdue: 'balance > 0',
-  paid: `payment_status = 'Paid'`,
+  paid: `payment_status = 'Paid' and credited_invoice_id is null`,
   void: `invoice_status = 'Void'`,
 };
 

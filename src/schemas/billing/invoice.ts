@@ -118,7 +118,8 @@ export const invoiceOperations = {
         Type.Unsafe<InvoiceListStatus>({
           type: 'string',
           enum: listStatuses,
-          description: 'open: has a balance; overdue: that is due since a day; paid; void.',
+          description:
+            'open: has a balance; overdue: that is due since a day; paid: nothing is left to pay; void.',
         }),
       ),
     }),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '../../../src/kernel/id.js';
 import { utcDate } from '../../../src/kernel/time/date.js';
 import { storeInvoice } from '../../support/billing/invoices.js';
 import { usage } from '../../support/billing/usage.js';
@@ -33,6 +34,17 @@ describe('the status of invoices', () => {
       'INV-7': { amount: '10', invoiceStatus: 'Void', voidedAt: new Date() },
       // What is owed to the customer is open, and never overdue.
       'CN-8': { ...open, amount: '-10', balance: '-10', invoiceType: 'Credit Note' },
+      // Nobody pays a note: it takes off its invoice.
+      'CN-9': {
+        amount: '10',
+        balance: '0',
+        paymentStatus: 'Paid',
+        invoiceType: 'Credit Note',
+        creditedInvoiceId: newId(),
+      },
+      // Nothing is left to pay of what is credited whole, nor of what comes to nothing.
+      'INV-10': { amount: '10', creditedAmount: '10', balance: '0', paymentStatus: 'Paid' },
+      'INV-11': { amount: '0', balance: '0', paymentStatus: 'Paid' },
     };
     for (const [index, [invoiceNo, more]] of Object.entries(all).entries()) {
       const invoiceDate = `2026-04-${String(30 - index)}`;
@@ -48,7 +60,7 @@ describe('the status of invoices', () => {
       'CN-8',
     ]);
     expect(await found('overdue')).to.deep.equal(['INV-1']);
-    expect(await found('paid')).to.deep.equal(['INV-5']);
+    expect(await found('paid')).to.deep.equal(['INV-5', 'INV-10', 'INV-11']);
     expect(await found('void')).to.deep.equal(['INV-7']);
     expect(await read('status=open&size=2&page=1')).to.deep.equal({
       numbers: ['INV-3', 'INV-4'],
