@@ -63,6 +63,7 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
   };
 }
 
+/** Of those that are tried again meanwhile some are rejected no more when they are read. */
 async function readRejected(scope: Scope, ranges: Ranges): Promise<UsageEventSummaryDto[]> {
   const { tenantId, db } = scope;
   const found = await chooseAt(scope, ranges)
@@ -72,7 +73,8 @@ async function readRejected(scope: Scope, ranges: Ranges): Promise<UsageEventSum
     .limit(shownMax);
   const ids = found.map(({ id }) => id);
   const rejected: UsageEventSummaryDto[] = [];
-  for await (const events of UsageEvent.readByWeight(db.read, tenantId, ids)) {
+  for await (const read of UsageEvent.readByWeight(db.read, tenantId, ids)) {
+    const events = read.filter(({ status }) => status === 'rejected');
     await findGoneMessages(db.read, tenantId, events);
     rejected.push(...events.map((event) => presentUsageSummary(event)));
   }

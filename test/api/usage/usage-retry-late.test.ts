@@ -8,6 +8,8 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { UsageEvent } from '../../../src/models/usage/usage-event.js';
+import { findUsageOutcomes } from '../../../src/queries/usage/usage-outcomes.js';
 import { until } from '../../start/workbench.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
@@ -35,4 +37,36 @@ describe('a retry that takes longer than a request waits', () => {
       expect((await summary(tenant)).rated).to.equal(before.rated + 1);
     });
   }
+});
+
+describe('a retry while outcomes are read', () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
+
+  it('leaves no event among the rejected ones that is rated', async () => {
+    const serviceId = await createService(tenant, 'Calls', meteredService);
+    const ranges: { partition: number; from: number; to: number }[] = [];
+    const messages = [usage('late', serviceId), usage('never', serviceId)];
+    for (const message of messages) {
+      const { body } = await tenant.post('/v1/ingest/usage', { message }).expect(200);
+      ranges.push({ partition: body.partition, from: body.offset, to: body.offset + 1 });
+    }
+    await waitUntilRated(tenant, 2);
+    await createAccount(tenant, 'late');
+    const [late, never] = messages.map(({ externalTransactionId }) => externalTransactionId);
+    const readByWeight = UsageEvent.readByWeight.bind(UsageEvent);
+    // After it was found which are rejected, and before these are read.
+    UsageEvent.readByWeight = async function* (...of) {
+      await tenant.post(`/v1/usage-events/${String(late)}/retry`, {}).expect(200);
+      yield* readByWeight(...of);
+    };
+    try {
+      const { rejectedEvents } = await findUsageOutcomes(tenant.scope, ranges);
+      expect(
+        rejectedEvents.map((event) => [event.externalTransactionId, event.status]),
+      ).to.deep.equal([[never, 'rejected']]);
+    } finally {
+      UsageEvent.readByWeight = readByWeight;
+    }
+  });
 });
