@@ -251,13 +251,13 @@ export async function runDefinition(
     const output = await interpreter.run(definition, run.input.start, { workflow });
     return await lastStep(shortSteps.endDefinition, run, output ?? null);
   } catch (caught) {
-    // Another history would not know of the cancellation.
-    const isOver = caught instanceof Suspended && isCanceled();
-    const error = isOver ? new CancelledFailure('The execution was canceled.') : caught;
-    if (error instanceof Suspended) {
-      await interpreter.flush();
+    const isSuspended = caught instanceof Suspended;
+    if (isSuspended) await interpreter.flush();
+    // Looked at last: another history would not know of a cancellation that came meanwhile.
+    if (isSuspended && !isCanceled()) {
       return continueAsNew<typeof runDefinition>(run, { state, begun });
     }
+    const error = isSuspended ? new CancelledFailure('The execution was canceled.') : caught;
     if (!(error instanceof TaskError) && !isCancellation(error)) throw error;
     const undone = await takeBack(run, state, interpreter, means);
     if (undone === undefined) {
