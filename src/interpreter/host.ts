@@ -35,6 +35,11 @@ export interface Host {
   readonly isMeasured?: boolean;
   /** Whether what functions take apart counts; left out: it does. */
   readonly isPartingCounted?: boolean;
+  /**
+   * Whether what takes tasks back is kept in blocks, one after the other, that of a task that failed after its
+   * call, too; left out: it is.
+   */
+  readonly isUndoInBlocks?: boolean;
   /** How much may be computed before others get a word. */
   readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */

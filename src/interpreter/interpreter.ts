@@ -170,8 +170,10 @@ export class Interpreter {
     const { seq, startedAt } = frame;
     const base = { seq, path, name, kind: kindOf(task) ?? '', startedAt, attempts: 1 };
     this.values.beginTask(path);
+    // Others go on where what takes back those before them cannot be kept.
+    const isTakenBack = task['durabill.undo'] !== undefined;
     try {
-      if (this.#undos.areMany) await this.#undos.keep();
+      if (this.#undos.areMany) await this.#undos.keep(isTakenBack);
       if (isNew) this.#checkTime(path);
       if (
         isNew &&
@@ -185,7 +187,7 @@ export class Interpreter {
       if (isNew) await this.#note({ ...base, status: 'running', input });
       const given = await this.#run(task, path, { ...around, input }, frame);
       const { output, then } = this.#give(task, path, { ...around, input }, given, seq);
-      if (this.#undos.areMany) await this.#undos.keep();
+      if (this.#undos.areMany) await this.#undos.keep(isTakenBack);
       const attempts = attemptsIn(frame);
       await this.#note({ ...base, attempts, status: 'completed', endedAt: this.#now(), output });
       return { output, then };
@@ -198,6 +200,10 @@ export class Interpreter {
       const status = isCanceled ? 'canceled' : 'failed';
       const attempts = attemptsIn(frame);
       this.#rows.push({ ...base, attempts, status, endedAt: this.#now(), error: fault });
+      // Its call may be made, and is taken back; if that cannot be kept, its error is still the cause.
+      if (this.host.isUndoInBlocks !== false && this.#undos.areMany) {
+        await this.#undos.keep(false);
+      }
       throw found;
     } finally {
       this.host.show(path);

@@ -1,4 +1,4 @@
-import { jsonBytes } from '../kernel/text/json-length.js';
+import { isLongerThan, jsonBytes } from '../kernel/text/json-length.js';
 import { definitionLimits, type CallSpec } from '../messages/definitions/definition.js';
 import type { TaskCall, Undo } from '../messages/definitions/task.js';
 import type { Host } from './host.js';
@@ -13,6 +13,8 @@ export class Undos {
   readonly #values: Values;
   /** Of what is in the state, as JSON. */
   #bytes: number;
+  /** Over once nothing is being kept. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(state: DefinitionState, host: Host, values: Values) {
     this.#state = state;
@@ -54,18 +56,48 @@ export class Undos {
     return this.#host.keepUndos !== undefined && this.#bytes > definitionLimits.undoBytes;
   }
 
-  /** Keeps all of it outside of the state. */
-  async keep(): Promise<void> {
-    const calls = this.#state.undo.splice(0);
-    this.#bytes = 0;
+  /**
+   * Keeps outside of the state what is too much: blocks one after the other, since a later one is called first.
+   * Where that cannot be done it is a fault if it `isNeeded`, and tried again by whoever comes next.
+   */
+  keep(isNeeded: boolean): Promise<void> {
+    if (this.#host.isUndoInBlocks === false) {
+      return this.#keepFirst(this.#state.undo.length, this.#bytes);
+    }
+    const keeping = this.#turn.then(async () => {
+      while (this.areMany) await this.#keepFirst(...this.#blockOf());
+    });
+    this.#turn = keeping.catch(() => undefined);
+    if (isNeeded) return keeping;
+    return keeping.catch((error: unknown) => {
+      if (this.#host.isCancellation(error)) throw error;
+    });
+  }
+
+  /** How many of the oldest are a block, up to the one with which it is too much, and their bytes. */
+  #blockOf(): [count: number, bytes: number] {
+    let [count, bytes] = [0, 0];
+    for (const call of this.#state.undo) {
+      count += 1;
+      bytes += jsonBytes([call]);
+      if (bytes > definitionLimits.undoBytes) break;
+    }
+    return [count, bytes];
+  }
+
+  async #keepFirst(count: number, bytes: number): Promise<void> {
+    const calls = this.#state.undo.splice(0, count);
+    this.#bytes -= bytes;
     const block = (this.#state.undoBlocks ?? 0) + 1;
     this.#state.undoBlocks = block;
     try {
       await this.#host.keepUndos?.({ block, calls });
     } catch (error) {
       // Older than what branches have done meanwhile.
-      const newer = this.#state.undo.splice(0);
-      this.#push([...calls, ...newer]);
+      this.#state.undo.unshift(...calls);
+      this.#bytes += bytes;
+      // Where nobody waits for the one before, others may have been kept behind it.
+      if (this.#state.undoBlocks === block) this.#state.undoBlocks = block - 1;
       throw error;
     }
   }
@@ -104,7 +136,8 @@ export async function undoAll(
     const last = undo.at(-1);
     const { undoBlocks: block = 0 } = state;
     if (last === undefined && block === 0) break;
-    if (isHistoryLong()) return undefined;
+    // A block that was read is too much to be carried on until a call of it is made.
+    if (isHistoryLong() && !isLongerThan(undo, definitionLimits.undoBytes)) return undefined;
     if (last === undefined) {
       undo.push(...(await read(block)));
       state.undoBlocks = block - 1;

@@ -25,15 +25,18 @@ const dearOnes = (count: number): object => ({
 const longOf = (count: number): string[] =>
   Array.from({ length: count }, () => '${ workflow.input.l.map(a, workflow.input.text) }');
 
+/** What is taken back by a call that is given so many of these. */
+const takenBack = (server: Server, count: number): object => ({
+  set: { n: 1 },
+  'durabill.undo': {
+    call: 'http',
+    with: { method: 'DELETE', endpoint: server.url, body: longOf(count) },
+  },
+});
+
 /** Below and above what one task, its values and what takes it back may cost and have. */
 const limits = (server: Server): readonly object[] => {
-  const back = (count: number): object => ({
-    set: { n: 1 },
-    'durabill.undo': {
-      call: 'http',
-      with: { method: 'DELETE', endpoint: server.url, body: longOf(count) },
-    },
-  });
+  const back = (count: number): object => takenBack(server, count);
   return [
     { costs: under(dearOnes(4)) },
     { costsMuch: caught(dearOnes(12)) },
@@ -45,6 +48,13 @@ const limits = (server: Server): readonly object[] => {
     { isKeptApart: under(back(2)) },
     { isTooLong: caught(back(53)) },
   ];
+};
+
+/** Two that fail once they are done: with the second it is too much for the state. */
+const failsLate = (server: Server): readonly object[] => {
+  const late = { ...takenBack(server, 7), output: { as: '${ output.nothing }' } };
+  const tried = { try: [{ late }], catch: {} };
+  return [{ first: tried }, { second: tried }, { went: look }];
 };
 
 /** Calls that are taken back, and others that make the history long; the last of these ends all. */
@@ -104,6 +114,7 @@ export async function recordLimits(
     return handle.fetchHistory();
   };
   await keep('definition-limits', await lastOf(await begin('limits', limits(server))));
+  await keep('definition-undo-in-blocks', await lastOf(await begin('late', failsLate(server))));
   await keep('definition-undone-later', await lastOf(await begin('fails', fails(server))));
 
   const place = await begin('held', held(server));

@@ -235,6 +235,7 @@ export async function runDefinition(
     ...hostOf(run, state, time, means),
     isMeasured,
     isPartingCounted: edition > 0,
+    isUndoInBlocks: edition > 1,
     isCanceled,
   };
   const interpreter = new Interpreter(state, host);

@@ -72,7 +72,10 @@ async function undo(
       read: (block) => Promise.resolve(host.undos.get(block) ?? []),
       isHistoryLong: () => left <= 0,
     });
-    if (undone) return { fault, undone, called, histories, carried };
+    if (undone) {
+      const blocks = [...host.undos.values()].map(bytesOf);
+      return { fault, undone, called, histories, carried, blocks };
+    }
     carried.push(bytesOf(state.undo));
     // All that goes on is the state as JSON.
     state = JSON.parse(JSON.stringify(state)) as DefinitionState;
@@ -136,6 +139,96 @@ describe('what takes tasks back', () => {
     // Three at once are kept; the second time that fails the sixth, which was done.
     expect(ran.fault).to.deep.include({ detail: 'Not kept.' });
     expect(ran.called.map(({ seq }) => seq)).to.deep.equal([7, 6, 5, 4, 3, 2]);
+  });
+
+  /** Branches whose calls are made at the same time; what each of them puts out is a fault. */
+  const forkOf = (branches: number) => {
+    const given = { method: 'POST', endpoint: 'https://a.example' };
+    const made = { call: 'http', with: given, 'durabill.undo': back };
+    const failing = { ...made, output: { as: '${ output.nothing }' } };
+    return { fork: { branches: listOf(branches).map((at) => ({ [`b${at}`]: failing })) } };
+  };
+
+  // spec/beyond.md R332, R415
+  for (const [what, first, newest, tasks] of [
+    ['fail', 2, [], [{ fork: forkOf(10) }]],
+    [
+      'fail in a `try`',
+      3,
+      [13],
+      [{ tried: { try: [{ fork: forkOf(10) }], catch: {} } }, { kept }, { stop }],
+    ],
+  ] as const) {
+    it(`is kept in blocks that can be read again also of tasks that ${what} after their calls`, async () => {
+      const ran = await undo(tasks, { text: 'x'.repeat(250_000) });
+      // The first branch writes what all of them do before its call, and is done last.
+      const others = listOf(9).map((at) => first + 9 - at);
+      expect(ran.called.map(({ seq }) => seq)).to.deep.equal([...newest, first, ...others]);
+      // Of 250 KB each the second one is too much.
+      expect(ran.blocks).to.have.length(5);
+      for (const bytes of ran.blocks) expect(bytes).to.be.below(510_000);
+      expect(ran.carried[0]).to.be.below(262_144);
+    });
+  }
+
+  // spec/beyond.md R332
+  it('is kept one block after the other, in the order in which it was done, also after a failure', async () => {
+    let keeps = 0;
+    const large = {
+      ...kept,
+      'durabill.undo': { ...back, with: { ...back.with, query: [text, text] } },
+    };
+    const branches = listOf(3).map((at) => ({ [`b${at}`]: large }));
+    const ran = await undo(
+      [{ fork: { fork: { branches } } }],
+      { text: 'x'.repeat(100_000) },
+      {
+        fails: () => (keeps += 1) === 1,
+      },
+    );
+    // The first one fails with its block, which is kept with the next try.
+    expect(ran.fault).to.deep.include({ detail: 'Not kept.' });
+    expect(ran.blocks).to.have.length(3);
+    expect(ran.called.map(({ seq }) => seq)).to.deep.equal([4, 3, 2]);
+  });
+
+  // spec/beyond.md R332
+  it('where it cannot be kept, only tasks that are to be taken back are not begun', async () => {
+    const large = {
+      ...kept,
+      'durabill.undo': { ...back, with: { ...back.with, query: [text, text] } },
+    };
+    const tried = (task: object) => ({ try: [{ one: task }], catch: {} });
+    const set = { set: { n: 2 } };
+    const tasks = [{ large: tried(large) }, { small: tried(kept) }, { set }, { stop }];
+    const ran = await undo(tasks, { text: 'x'.repeat(100_000) }, { fails: () => true });
+    expect(ran.fault?.title).to.equal('Stop');
+    // Run 2 is the large one; the small one would be run 4.
+    expect(ran.called.map(({ seq }) => seq)).to.deep.equal([2]);
+  });
+
+  // spec/beyond.md R415
+  it('is carried on without most of the block that was read when the history became long', async () => {
+    const given = (bytes: number) => ({ path, call: 'http', with: 'x'.repeat(bytes) });
+    const block = [
+      { seq: 1, ...given(250_000) },
+      { seq: 2, ...given(1_000_000) },
+    ];
+    const state = { ...newState(), undoBlocks: 1 };
+    const called: number[] = [];
+    let isLong = false;
+    const undone = await undoAll(state, {
+      call: ({ seq }) => Promise.resolve(called.push(seq)),
+      read() {
+        isLong = true;
+        return Promise.resolve(block);
+      },
+      isHistoryLong: () => isLong,
+    });
+    expect(undone).to.equal(undefined);
+    expect(called).to.deep.equal([2]);
+    expect(bytesOf(state.undo)).to.be.below(262_144);
+    expect(state.undoBlocks).to.equal(0);
   });
 
   // spec/beyond.md R332
