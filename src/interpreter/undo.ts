@@ -139,7 +139,9 @@ export async function undoAll(
     // A block that was read is too much to be carried on until a call of it is made.
     if (isHistoryLong() && !isLongerThan(undo, definitionLimits.undoBytes)) return undefined;
     if (last === undefined) {
-      undo.push(...(await read(block)));
+      const calls = await read(block);
+      if (calls.length === 0) tell(undone, 'tasks whose calls are gone (failed)', true);
+      undo.push(...calls);
       state.undoBlocks = block - 1;
       continue;
     }

@@ -130,7 +130,7 @@ describe("tenants' workflows that are canceled within a call", function () {
     expect(data.map(({ name }: Body) => name)).to.not.include('never');
   });
 
-  // spec/beyond.md R332
+  // spec/beyond.md R332, R416
   it('end canceled also while what they did is written before they go on in another history', async () => {
     const text = 'x'.repeat(313_000);
     const loop = { for: { in: '${ workflow.input.list }' }, do: [{ one: made('first') }] };
@@ -156,6 +156,23 @@ describe("tenants' workflows that are canceled within a call", function () {
     expect((await endOf(path)).status).to.equal('canceled');
     expect(deleted()).to.deep.equal(['/held', ...listOf(12).map(() => '/first')]);
     expect(server.asked.some(({ url }) => url === '/never')).to.equal(false);
+  });
+
+  // spec/beyond.md R332, R416
+  it('are completed when that comes while their end is written: nothing is taken back', async () => {
+    const change = "update on execution for each row when (new.status = 'completed')";
+    const mend = await breakOn(change);
+    let path: string;
+    try {
+      path = await begin('ending', [{ first: made('first') }], {});
+      await waitFor(path, isWaiting);
+      await tenant.post(`${path}/cancel`).expect(200);
+      await waitFor(path, knows);
+    } finally {
+      await mend();
+    }
+    expect((await endOf(path)).status).to.equal('completed');
+    expect(deleted()).to.deep.equal([]);
   });
 
   // spec/beyond.md R332

@@ -32,8 +32,8 @@ export interface BegunDefinition {
   readonly version: number;
   /**
    * Which rules it keeps to, since they stand in its history. 1: expressions count what functions take apart,
-   * and no row of another branch is lost before a secret is put; 2: what takes tasks back is kept in blocks;
-   * left out: it began before that.
+   * and no row of another branch is lost before a secret is put; 2: what takes tasks back is kept in blocks,
+   * and nobody cancels an end that is being recorded; left out: it began before that.
    */
   readonly edition?: number;
   /** The time of a sandbox, in milliseconds; left out: the tenant is none. */

@@ -76,8 +76,9 @@ interface Resumed {
 const causeOf = (error: unknown): Cause =>
   error instanceof TaskError ? { fault: error.fault, kind: error.kind } : {};
 
+const canceled = (): CancelledFailure => new CancelledFailure('The execution was canceled.');
 const errorOf = ({ fault, kind }: Cause): Error =>
-  fault ? new TaskError(fault, kind) : new CancelledFailure('The execution was canceled.');
+  fault ? new TaskError(fault, kind) : canceled();
 
 const newState = (startedMs: number): DefinitionState => ({
   seq: 0,
@@ -205,6 +206,18 @@ const takeBack = (
     });
   });
 
+/** Records the end; whoever cancels it meanwhile comes too late, unless it began before that was so. */
+async function recordEnd(
+  run: FlowRun<DefinitionInput>,
+  output: unknown,
+  edition: number,
+): Promise<unknown> {
+  const end = (): Promise<unknown> => lastStep(shortSteps.endDefinition, run, output);
+  if (edition < 2) return end();
+  if (CancellationScope.current().consideredCancelled) throw canceled();
+  return CancellationScope.nonCancellable(end);
+}
+
 /** Carries out a workflow that a tenant has defined (docs/decisions/0413). */
 export async function runDefinition(
   run: FlowRun<DefinitionInput>,
@@ -250,7 +263,7 @@ export async function runDefinition(
   try {
     if (resumed?.cause) throw errorOf(resumed.cause);
     const output = await interpreter.run(definition, run.input.start, { workflow });
-    return await lastStep(shortSteps.endDefinition, run, output ?? null);
+    return await recordEnd(run, output ?? null, edition);
   } catch (caught) {
     const isSuspended = caught instanceof Suspended;
     if (isSuspended) await interpreter.flush();
@@ -258,7 +271,7 @@ export async function runDefinition(
     if (isSuspended && !isCanceled()) {
       return continueAsNew<typeof runDefinition>(run, { state, begun });
     }
-    const error = isSuspended ? new CancelledFailure('The execution was canceled.') : caught;
+    const error = isSuspended ? canceled() : caught;
     if (!(error instanceof TaskError) && !isCancellation(error)) throw error;
     const undone = await takeBack(run, state, interpreter, means);
     if (undone === undefined) {

@@ -232,6 +232,20 @@ describe('what takes tasks back', () => {
   });
 
   // spec/beyond.md R332
+  it('is told as not done where a block is gone that was kept', async () => {
+    const one = { seq: 1, path, call: 'http', with: 'x' };
+    const undone = await undoAll(
+      { ...newState(), undoBlocks: 2 },
+      {
+        call: () => Promise.resolve(),
+        read: (block) => Promise.resolve(block === 1 ? [one] : []),
+        isHistoryLong: () => false,
+      },
+    );
+    expect(undone).to.deep.equal(['tasks whose calls are gone (failed)', path]);
+  });
+
+  // spec/beyond.md R332
   it('is told by as many names as an error can have, and the number of the others', async () => {
     const name = 'a'.repeat(63);
     const inner = { for: { in: '${ workflow.input.list }' }, do: [{ [name]: kept }] };
