@@ -27,6 +27,7 @@ import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow-step.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
 import { shortSteps } from '../runtime/step-timeouts.js';
+import { endedDefinition } from './ended-definition.js';
 import { rowKeeper, type RowsWay } from './row-keeper.js';
 import { Steps } from './steps.js';
 import { answerOf, endOfFault, temporalHost } from './temporal-host.js';
@@ -206,6 +207,17 @@ const takeBack = (
     });
   });
 
+/** Goes on taking back in another history, which needs nothing of what the tasks were to do. */
+const takeBackLater = (
+  run: FlowRun<DefinitionInput>,
+  { state, begun, cause }: Resumed & { readonly cause: Cause },
+): Promise<never> =>
+  continueAsNew<typeof runDefinition>(run, {
+    state: { ...state, context: null, root: {} },
+    begun: { ...begun, definition: endedDefinition(begun.definition, cause.fault) },
+    cause,
+  });
+
 /** Records the end; whoever cancels it meanwhile comes too late, unless it began before that was so. */
 async function recordEnd(
   run: FlowRun<DefinitionInput>,
@@ -274,14 +286,7 @@ export async function runDefinition(
     const error = isSuspended ? canceled() : caught;
     if (!(error instanceof TaskError) && !isCancellation(error)) throw error;
     const undone = await takeBack(run, state, interpreter, means);
-    if (undone === undefined) {
-      const left = { ...state, context: null, root: {} };
-      return continueAsNew<typeof runDefinition>(run, {
-        state: left,
-        begun,
-        cause: causeOf(error),
-      });
-    }
+    if (undone === undefined) return takeBackLater(run, { state, begun, cause: causeOf(error) });
     throw error instanceof TaskError ? endOfFault(error, undone) : error;
   }
 }

@@ -6,6 +6,7 @@ import { TaskError, taskError } from '../../../src/interpreter/task-error.js';
 import { undoAll } from '../../../src/interpreter/undo.js';
 import type { TaskList } from '../../../src/messages/definitions/definition.js';
 import type { KeptUndos, TaskCall } from '../../../src/messages/definitions/task.js';
+import { endedDefinition } from '../../../src/workflows/definitions/ended-definition.js';
 
 const startMs = Date.parse('2026-11-25T00:00:00Z');
 const document = { dsl: '1.0.0', namespace: 'test', name: 'undone', version: '1.0.0' };
@@ -243,6 +244,22 @@ describe('what takes tasks back', () => {
       },
     );
     expect(undone).to.deep.equal(['tasks whose calls are gone (failed)', path]);
+  });
+
+  // spec/beyond.md R415
+  it('goes on with a definition that calls nobody, where a worker has older code', async () => {
+    const host = new ExecutionHost(
+      startMs,
+      () => ({ output: {} }),
+      () => false,
+    );
+    const definition = { document, do: [{ one: { call: 'http', with: back.with } }] };
+    const ended = endedDefinition(definition, { status: 422 });
+    const ran = new Interpreter(newState(), host).run(ended, {}, { workflow: { input: {} } });
+    const error = await ran.catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(TaskError);
+    expect((error as TaskError).fault.status).to.equal(422);
+    expect(host.calls).to.deep.equal([]);
   });
 
   // spec/beyond.md R332
