@@ -309,6 +309,32 @@ describe('starts whose process has died', () => {
     ]);
     expect(ids(again.flat())).to.deep.equal(first);
   });
+
+  it('wait for no name that cannot be read', async () => {
+    const other = await instance.tenant();
+    for (const [one, name] of [
+      [tenant, 'unread'],
+      [other, 'read'],
+    ] as const) {
+      const { path } = await makeRecordType(one);
+      await define(one, definitionOf(name, 'mdata.created'));
+      await one.post(path, { data: {} }).expect(201);
+    }
+    const { clocks, database } = instance.platform;
+    const failing = {
+      of: {
+        value: (id: string) =>
+          id === tenant.id ? Promise.reject(new Error('away')) : clocks.of(id),
+      },
+    };
+    const platform = {
+      ...instance.platform,
+      clocks: Object.create(clocks, failing) as typeof clocks,
+    };
+    const { starts } = await claimDefinedStarts(platform, database.home);
+    const named = starts.map(({ run, name }) => `${run.tenantId}: ${name}`);
+    expect(named).to.have.members([`${tenant.id}: `, `${other.id}: read`]);
+  });
 });
 
 // spec/beyond.md R357

@@ -31,7 +31,26 @@ function dataOf({ body }: ClaimedStart): Record<string, unknown> {
   return data;
 }
 
-/** The names of the workflows that are started, by their ids: of a tenant, only its own scope reads them. */
+/** Tenants whose names are read at the same time. */
+const readsMax = 10;
+
+/** The names of workflows of a tenant, by their ids: only its own scope reads them. */
+async function namesOfTenant(
+  platform: Platform,
+  tenantId: string,
+  ids: ReadonlySet<string>,
+): Promise<[string, string][]> {
+  try {
+    const { db } = await watchScope(platform, tenantId, actor);
+    return [...(await WorkflowDefinition.names(db.read, tenantId, [...ids]))];
+  } catch (error) {
+    // They are for show in Temporal: nothing waits for them, and the starts of others even less.
+    platform.log.warn({ err: error, tenantId }, 'cannot read the names of workflows that start');
+    return [];
+  }
+}
+
+/** The names of the workflows that are started, by their ids, as far as they can be read. */
 async function namesOf(
   platform: Platform,
   claimed: readonly ClaimedStart[],
@@ -41,11 +60,14 @@ async function namesOf(
     const ids = ofTenants.get(tenantId) ?? new Set();
     ofTenants.set(tenantId, ids.add(definitionId));
   }
-  const named = [...ofTenants].map(async ([tenantId, ids]) => {
-    const { db } = await watchScope(platform, tenantId, actor);
-    return [...(await WorkflowDefinition.names(db.read, tenantId, [...ids]))];
-  });
-  return new Map((await Promise.all(named)).flat());
+  const tenants = [...ofTenants];
+  const names = new Map<string, string>();
+  for (let first = 0; first < tenants.length; first += readsMax) {
+    const some = tenants.slice(first, first + readsMax);
+    const read = await Promise.all(some.map(([id, ids]) => namesOfTenant(platform, id, ids)));
+    for (const [id, name] of read.flat()) names.set(id, name);
+  }
+  return names;
 }
 
 async function startsOf(
