@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { readOutEvents } from '../../src/activities/workflows/listener.js';
+import { WorkflowListeners } from '../../src/models/workflows/listener.js';
 import { afterEachActivity } from '../support/servers/activities.js';
 import { makeRecordType } from '../support/billing/records.js';
 import { openReceiver } from '../support/servers/receiver.js';
@@ -237,5 +240,40 @@ describe("tenants' workflows: events", () => {
     expect(late.error.status).to.equal(408);
     // Two days.
     expect(Date.parse(late.endedAt) - Date.parse(late.startedAt)).to.equal(172_800_000);
+  });
+});
+
+// spec/beyond.md R410
+describe('events that cannot be read out', () => {
+  const instance = useInstance();
+  const tenant = useTenant(instance);
+
+  it('take away nothing of what was said of conditions before them', async () => {
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'hears', version: '1.0.0' };
+    const definition = { document, do: [{ done: { set: { n: 1 } } }] };
+    const { body } = await tenant.post('/v1/workflows', { definition }).expect(201);
+    const { home } = instance.platform.database;
+    const executionId = randomUUID();
+    const kinds = ['custom.signed', 'custom.broken'] as const;
+    await home.platform.transaction(async (trx) => {
+      const filters = kinds.map((type) => ({ type, data: '${ data.none == 1 }' }));
+      const workflowId = `${tenant.id}/workflow/${body.id}/${executionId}`;
+      const listener = { workflowId, filters, variables: {}, at: new Date() };
+      await WorkflowListeners.open(trx, tenant.id, { executionId, seq: 1 }, listener);
+    });
+    for (const [index, text] of ['{"data": {}}', 'no JSON'].entries()) {
+      await home.platform.raw(
+        `insert into workflow_event (tenant_id, id, event, body, created_at)
+         values (?, gen_random_uuid(), ?, ?, now())`,
+        [tenant.id, kinds[index] ?? '', text],
+      );
+    }
+    const failure = await readOutEvents(instance.platform, home).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.an('error');
+    const { conditionFault } = (await tenant.get('/v1/workflows/hears').expect(200)).body;
+    expect(conditionFault).to.deep.include({ event: 'custom.signed', executionId });
   });
 });

@@ -29,7 +29,7 @@ export function holds(
 }
 
 /** A condition that could not be evaluated for an event of a tenant. */
-export interface FailedCondition extends Omit<NewConditionFault, 'reason'> {
+interface FailedCondition extends Omit<NewConditionFault, 'reason'> {
   readonly tenantId: string;
   readonly fault: ExpressionFault;
 }
@@ -39,25 +39,35 @@ const reasonMax = 500;
 
 /**
  * Says where conditions could not be evaluated, so that an event is lost to nobody in silence: in the log and
- * to the tenant once a minute for each workflow, whatever happens in it, and in the metrics always.
+ * to the tenant once a minute for each workflow, whatever happens in it, and in the metrics always. Of each
+ * workflow the last one is held, however many fail.
  */
-export async function noteFailedConditions(
-  platform: Platform,
-  failed: readonly FailedCondition[],
-): Promise<void> {
-  const ofTenants = new Map<string, Map<string, FailedCondition>>();
-  for (const one of failed) {
-    const reason = one.fault instanceof CostFault ? 'cost' : 'failed';
-    platform.metrics.conditionFaults.inc({ reason });
-    const ofTenant = ofTenants.get(one.tenantId) ?? new Map<string, FailedCondition>();
-    ofTenants.set(one.tenantId, ofTenant.set(one.definitionId, one));
+export class FailedConditions {
+  readonly #platform: Platform;
+  readonly #ofTenants = new Map<string, Map<string, FailedCondition>>();
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
   }
-  for (const [tenantId, ofTenant] of ofTenants) {
-    try {
-      await noteOfTenant(platform, tenantId, ofTenant);
-    } catch (error) {
-      // What else is started must not wait for it.
-      platform.log.warn({ err: error, tenantId }, 'cannot note that conditions have failed');
+
+  add(failed: FailedCondition): void {
+    const { tenantId, definitionId, fault } = failed;
+    const reason = fault instanceof CostFault ? 'cost' : 'failed';
+    this.#platform.metrics.conditionFaults.inc({ reason });
+    const ofTenant = this.#ofTenants.get(tenantId) ?? new Map<string, FailedCondition>();
+    this.#ofTenants.set(tenantId, ofTenant.set(definitionId, failed));
+  }
+
+  /** Notes those that were added. */
+  async note(): Promise<void> {
+    for (const [tenantId, ofTenant] of this.#ofTenants) {
+      try {
+        await noteOfTenant(this.#platform, tenantId, ofTenant);
+      } catch (error) {
+        // What else is started must not wait for it.
+        const message = 'cannot note that conditions have failed';
+        this.#platform.log.warn({ err: error, tenantId }, message);
+      }
     }
   }
 }

@@ -11,7 +11,7 @@ import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../../commands/workflows/schedule.js';
 import type { Platform } from '../../process/platform.js';
 import { watchScope } from '../scope.js';
-import { holds, noteFailedConditions, type FailedCondition } from './condition.js';
+import { FailedConditions, holds } from './condition.js';
 import type { Cell } from '../../platform/database/cell.js';
 
 /** An execution that is to be started. */
@@ -77,7 +77,7 @@ async function startsOf(
 ): Promise<DefinedStart[]> {
   const starts: DefinedStart[] = [];
   const dropped: ClaimedStart[] = [];
-  const failed: FailedCondition[] = [];
+  const failed = new FailedConditions(platform);
   const names = await namesOf(platform, claimed);
   for (const one of claimed) {
     const {
@@ -92,7 +92,7 @@ async function startsOf(
     } = one;
     const start = dataOf(one);
     const isStarted = holds(one.condition, { data: start }, (fault) =>
-      failed.push({ tenantId, definitionId, version, event: cause, executionId: null, fault }),
+      failed.add({ tenantId, definitionId, version, event: cause, executionId: null, fault }),
     );
     if (isStarted) {
       // It fails as it begins, where it is seen: nobody waits for an answer that could say so.
@@ -114,7 +114,7 @@ async function startsOf(
     // A condition may cost something: whoever else waits for this process has a turn in between.
     if (one.condition !== null) await nextTurn();
   }
-  await noteFailedConditions(platform, failed);
+  await failed.note();
   await WorkflowStarts.drop(cell.platform, dropped);
   return starts;
 }

@@ -21,7 +21,7 @@ import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
 import { outerScope, type StepCall } from '../flows/flow-step.js';
 import { currentPlace } from '../flows/step-once.js';
-import { holds, noteFailedConditions, type FailedCondition } from './condition.js';
+import { FailedConditions, holds } from './condition.js';
 
 /**
  * Steps of events find by the run of their task what was done: a new history counts activities anew
@@ -76,11 +76,7 @@ interface Waiting {
 }
 
 /** Asks those who listen about the oldest events; whoever else waits has a turn in between. */
-async function heardOf(
-  tenantId: string,
-  { events, listeners }: Waiting,
-  failed: FailedCondition[],
-) {
+async function heardOf(tenantId: string, { events, listeners }: Waiting, failed: FailedConditions) {
   const heard = new Map<string, ListenerKey & HeardRow>();
   const end = performance.now() + tenantMs;
   let done = 0;
@@ -94,7 +90,7 @@ async function heardOf(
       const { executionId, seq: task, workflowId } = listener;
       const complain: Complain = (fault) => {
         const { definitionId = '' } = inputInWorkflowId(workflowId);
-        failed.push({ tenantId, definitionId, version: null, event, executionId, fault });
+        failed.add({ tenantId, definitionId, version: null, event, executionId, fault });
       };
       if (wants(listener, event, data, complain)) {
         heard.set(key, { executionId, seq: task, event, body });
@@ -109,17 +105,20 @@ async function heardOf(
 /** Reads out the oldest events of each tenant of a cell; whether there may be more. */
 export async function readOutEvents(platform: Platform, cell: Cell): Promise<boolean> {
   let isMore = false;
-  const failed: FailedCondition[] = [];
   for (const tenantId of await WorkflowListeners.tenants(cell.platform)) {
-    await cell.platform.transaction(async (trx) => {
-      const waiting = await WorkflowListeners.waiting(trx, tenantId);
-      if (!waiting || waiting.events.length === 0) return;
-      const { heard, done } = await heardOf(tenantId, waiting, failed);
-      await WorkflowListeners.hear(trx, tenantId, heard, done);
-      isMore = true;
-    });
+    const failed = new FailedConditions(platform);
+    try {
+      await cell.platform.transaction(async (trx) => {
+        const waiting = await WorkflowListeners.waiting(trx, tenantId);
+        if (!waiting || waiting.events.length === 0) return;
+        const { heard, done } = await heardOf(tenantId, waiting, failed);
+        await WorkflowListeners.hear(trx, tenantId, heard, done);
+        isMore = true;
+      });
+    } finally {
+      await failed.note();
+    }
   }
-  await noteFailedConditions(platform, failed);
   return isMore;
 }
 
