@@ -13,6 +13,7 @@ import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';
 import { startDefinitionStarter } from './definitions/definition-starter.js';
 import { startEventReader } from './definitions/event-reader.js';
+import { startUndoRemover } from './definitions/undo-remover.js';
 import { createWorkers } from './temporal/create-workers.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { startUsageProjector } from './usage-projector.js';
@@ -67,6 +68,7 @@ export async function startWorkers(
     startPartitionWatch(platform),
     startDefinitionStarter(platform),
     startEventReader(platform),
+    startUndoRemover(platform),
   ];
   const consumer = await UsageConsumer.open(platform);
   // The callback must not run in the trace of the activity that calls it.

@@ -69,7 +69,7 @@ describe("what takes tasks of tenants' workflows back", function () {
   const takenBack = () => server.asked.filter(({ method }) => method === 'PUT');
 
   // spec/beyond.md R409, R415
-  it('is all done, however many bytes it has, and is kept no longer than the execution runs', async () => {
+  it('is all done, however many bytes it has, and is gone soon after the execution', async () => {
     // 180,000 bytes each, 2.1 MB together.
     const text = '語'.repeat(60_000);
     let blocks = -1;
@@ -95,7 +95,61 @@ describe("what takes tasks of tenants' workflows back", function () {
     for (const { body } of takenBack()) expect(body === text).to.equal(true);
     // Two at a time are too many for the state.
     expect(blocks).to.equal(6);
-    expect(await blocksOf(id)).to.equal(0);
+    const areGone = async (): Promise<boolean> => (await blocksOf(id)) === 0;
+    await until(areGone, 30_000, 'what is not called any more is gone');
+  });
+
+  /** An execution with blocks beside its own, the first of which is kept with its second task. */
+  const runBeside = async (name: string, fill: (id: string) => Promise<void>): Promise<Body> => {
+    const tasks = [{ loop: loopOf({ body: '${ workflow.input.text }' }) }, { stop }];
+    await tenant.post('/v1/workflows', definitionOf(name, tasks)).expect(201);
+    let tell = (_id: string): void => undefined;
+    const filled = new Promise<string>((resolve) => {
+      tell = resolve;
+    }).then(fill);
+    server.answer = (asked, response) => void filled.then(() => json({ id: 1 })(asked, response));
+    const id = await begin(name, { list: listOf(12), text: '語'.repeat(60_000) });
+    tell(id);
+    await filled;
+    return endOf(name, id);
+  };
+  /** Keeps blocks of so many bytes for an execution, which are never called. */
+  const keepBlocks = (id: string, count: number, bytes: number): Promise<void> =>
+    asOwner(instance.databaseUrl, async (client) => {
+      const sql = `insert into workflow_undo (tenant_id, execution_id, block, calls)
+        select $1, $2, 1000 + at, repeat('x', $4) from generate_series(1, $3::integer) as at`;
+      await client.query(sql, [tenant.id, id, count, bytes]);
+    });
+  const failedAtLimit = ({ status, error }: Body, message: RegExp): void => {
+    expect(status, error?.message).to.equal('failed');
+    expect(error.code).to.equal('LIMIT_REACHED');
+    expect(error.message).to.match(message);
+    expect(error.details.error.instance).to.equal('/do/0/loop/do/0/made');
+    // The first two were done, and the second one was too much.
+    expect(error.details.undone).to.deep.equal(listOf(2).map(() => '/do/0/loop/do/0/made'));
+    expect(takenBack().map(({ url }) => url)).to.deep.equal(['/1', '/0']);
+  };
+
+  // spec/beyond.md R415
+  it('has 64 MiB of an execution: the task that passes them fails, and all is taken back', async () => {
+    // The block of the second task has 360,000 bytes and what stands beside them.
+    const tight = await runBeside('tight', (id) => keepBlocks(id, 1, 67_108_864 - 360_000));
+    failedAtLimit(tight, /at most 67108864 bytes together.*the ids of what was made/);
+    const roomy = await runBeside('roomy', (id) => keepBlocks(id, 1, 67_108_864 - 2_300_000));
+    expect(roomy.error.details.error.title).to.equal('Stop');
+    expect(roomy.error.details.undone).to.have.length(12);
+  });
+
+  // spec/beyond.md R415
+  it('has 1 GiB of all executions of a tenant', async () => {
+    await tenant.post('/v1/workflows', definitionOf('other', [{ small }])).expect(201);
+    const other = await begin('other', {});
+    await endOf('other', other);
+    const full = await runBeside('full', () => keepBlocks(other, 16, 67_108_864 - 10_000));
+    await asOwner(instance.databaseUrl, (client) =>
+      client.query('delete from workflow_undo where execution_id = $1', [other]),
+    );
+    failedAtLimit(full, /at most 1073741824 bytes in all executions that run/);
   });
 
   // spec/beyond.md R332, R415

@@ -32,7 +32,7 @@ async function recordEnd(
   // One that ends before its first step needs no start any more, either.
   if (recordedAs(place.workflow, run.input) !== place.workflow) {
     await WorkflowStarts.forget(trx, tenantId, executionId);
-    await WorkflowUndos.forget(trx, tenantId, executionId);
+    await WorkflowUndos.end(trx, tenantId, executionId);
   }
   if (!(await Execution.end(trx, run, place, ended))) return;
   const { status, output } = ended;

@@ -196,7 +196,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
 
     /** Ends an execution of a definition with what it puts out. */
     endDefinition: flowStep(platform, async ({ db, tenantId }, output: unknown, executionId) => {
-      await WorkflowUndos.forget(db.read, tenantId, executionId);
+      await WorkflowUndos.end(db.read, tenantId, executionId);
       return output as Record<string, unknown>;
     }),
   };

@@ -134,6 +134,9 @@ export const definitionLimits = {
   givenBytes: 1_048_576,
   /** Of what takes tasks back and is carried on: what is more is kept elsewhere. */
   undoBytes: 262_144,
+  /** Of what is kept elsewhere, of an execution and of all that run of a tenant. */
+  undoBytesKept: 67_108_864,
+  undoBytesOfTenant: 1_073_741_824,
   /** Of the same in executions that began before it was kept elsewhere: characters, and no more is possible. */
   undoBytesCarried: 524_288,
   /** Of the names of tasks that were taken back: of more the number is told. */
