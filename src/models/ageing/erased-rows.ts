@@ -117,7 +117,11 @@ const rejectedSql = `
   select (select id::text from own order by id desc limit 1) as "lastKey",
     (select count(*) from changed)::integer as rows`;
 
-/** In this order: the audit comes last, since changes of tables before it are in it. */
+/**
+ * In this order: the audit comes after all tables that it audits. An erasure that is under way when a new
+ * version is deployed knows where it stands by a number: new tables come last, and none in between.
+ * `workflow_undo` is left alone: a running execution calls what it has, and it goes with the execution.
+ */
 const tables: readonly ErasedTable[] = [
   {
     name: 'executions',
@@ -142,16 +146,6 @@ const tables: readonly ErasedTable[] = [
       content: joined('t.input', 't.output', 't.error'),
       change: `update workflow_task as t set input = ${document('t.input')},
         output = ${document('t.output')}, error = ${document('t.error')}, marks = null`,
-    }),
-  },
-  {
-    name: 'workflowUndos',
-    sql: paged({
-      table: 'workflow_undo',
-      key: 'execution_id',
-      type: 'uuid',
-      content: 't.calls',
-      change: `update workflow_undo as t set calls = ${document('t.calls')}`,
     }),
   },
   {
@@ -213,16 +207,6 @@ const tables: readonly ErasedTable[] = [
       type: 'uuid',
       content: 't.body',
       change: `update workflow_event as t set body = ${document('t.body')}`,
-    }),
-  },
-  {
-    name: 'workflowConditionFaults',
-    sql: paged({
-      table: 'workflow_condition_fault',
-      key: 'definition_id',
-      type: 'uuid',
-      content: 't.reason',
-      change: `update workflow_condition_fault as t set reason = ${text('t.reason')}`,
     }),
   },
   {
@@ -308,6 +292,16 @@ const tables: readonly ErasedTable[] = [
     name: 'auditEntries',
     sql: `select last_id::text as "lastKey", erased as rows
       from erase_audit(:tenantId, :id, coalesce(:after::bigint, 0), :limit)`,
+  },
+  {
+    name: 'workflowConditionFaults',
+    sql: paged({
+      table: 'workflow_condition_fault',
+      key: 'definition_id',
+      type: 'uuid',
+      content: 't.reason',
+      change: `update workflow_condition_fault as t set reason = ${text('t.reason')}`,
+    }),
   },
 ];
 

@@ -228,6 +228,30 @@ describe('the erasure of a person', function () {
     await erase(person.ref).expect(400);
   });
 
+  it('leaves alone what a running execution would call to take back what it did', async () => {
+    const { accountId } = await makePerson();
+    await tenant.put(`${external}/accounts/${accountId}/deactivate`).expect(200);
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'rests', version: '1.0.0' };
+    const definition = { document, do: [{ rest: { wait: 'PT1H' } }] };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const path = '/v1/workflows/rests';
+    const { body } = await tenant.post(`${path}/execute`, { data: {}, async: true }).expect(200);
+    const execution = `${path}/executions/${body.executionId}`;
+    while ((await tenant.get(`${execution}/timeline`)).body.data?.length !== 1);
+    const calls = JSON.stringify([{ seq: 1, with: { body: person.email } }]);
+    const kept = await asOwner(instance.databaseUrl, async (client) => {
+      const of = [tenant.id, body.executionId];
+      const sql = `insert into workflow_undo (tenant_id, execution_id, block, calls) values ($1, $2, 9, $3)`;
+      await client.query(sql, [...of, calls]);
+      const done = await erase(accountId).expect(200);
+      expect(done.body.status, JSON.stringify(done.body.error)).to.equal('completed');
+      const look = 'select calls from workflow_undo where tenant_id = $1 and execution_id = $2';
+      return (await client.query<{ calls: string }>(look, of)).rows;
+    });
+    expect(kept).to.deep.equal([{ calls }]);
+    await tenant.post(`${execution}/cancel`).expect(200);
+  });
+
   it('tells of an entry of the audit that somebody else has changed in its name', async () => {
     const { accountId } = await makePerson();
     await tenant.put(`${external}/accounts/${accountId}/deactivate`).expect(200);
