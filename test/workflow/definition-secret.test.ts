@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { hideInRecords } from '../../src/activities/workflows/put-secret.js';
 import { json, openServer } from '../support/servers/elsewhere.js';
+import { asOwner } from '../support/servers/rows.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const fromServer = 'server "4711"';
@@ -112,6 +113,44 @@ describe("tenants' workflows that give secrets their values", () => {
       b: '***',
     });
     expect(JSON.stringify([body, data])).not.to.contain('4714');
+  });
+
+  it('hide them before they are put: a step that is canceled behind that cannot', async () => {
+    await tenant.put('/v1/secrets/FIVE', { value: 'before' }).expect(200);
+    const asked = new Promise<() => void>((resolve) => {
+      server.answer = (request, response) => resolve(() => json({})(request, response));
+    });
+    const ask = { call: 'http', with: { method: 'GET', endpoint: server.url } };
+    const tasks = [{ ask }, { five: put('FIVE', '${ workflow.input.token }') }];
+    const definition = { document: { ...document, name: 'first' }, do: tasks };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const path = '/v1/workflows/first';
+    const start = { data: { token: 'first-4716' }, async: true };
+    const { executionId } = (await tenant.post(`${path}/execute`, start).expect(200)).body;
+    const answer = await asked;
+    await asOwner(instance.databaseUrl, async (holder) => {
+      await holder.query('begin');
+      await holder.query('select from execution where id = $1 for no key update', [executionId]);
+      await asOwner(instance.databaseUrl, async (client) => {
+        const read = async (sql: string): Promise<object[]> =>
+          (await client.query<object>(sql)).rows;
+        const secrets = () => read('select name, sealed from workflow_secret order by name');
+        const before = await secrets();
+        answer();
+        const waits = `select from pg_stat_activity where wait_event_type = 'Lock'
+          and datname = current_database() and query like '%input ->> ''start''%'`;
+        while ((await read(waits)).length === 0);
+        expect(await secrets()).to.deep.equal(before);
+      });
+      await holder.query('commit');
+    });
+    const execution = `${path}/executions/${executionId}`;
+    for (;;) {
+      const { body } = await tenant.get(execution).expect(200);
+      if (body.status === 'running') continue;
+      expect(body).to.deep.include({ status: 'completed', input: { token: '***' } });
+      break;
+    }
   });
 
   it('look again only through what may have them', async () => {

@@ -92,11 +92,17 @@ async function shown(
         await WorkflowTask.countAttempts(trx, tenantId, { executionId, seq, attempts });
     });
   };
+  const secret = putValueOf(call.input);
+  const hide = async (): Promise<void> => {
+    if (secret !== undefined) await hideInRecords(scope, call.run, secret);
+  };
+  // Before it is put: a step that is canceled behind that would not hide it any more.
+  await hide();
   const [made, kept] = await Promise.allSettled([work(call), keep()]);
   if (made.status === 'rejected') throw made.reason;
   const output = made.value;
-  const secret = putValueOf(call.input);
-  if (secret !== undefined) await hideInRecords(scope, call.run, secret);
+  // What was kept meanwhile.
+  await hide();
   // Repeated, the call does nothing and this is done.
   if (isUndo) {
     await db.transaction((trx) => WorkflowTask.markUndone(trx, tenantId, executionId, seq));
