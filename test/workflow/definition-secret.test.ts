@@ -180,6 +180,17 @@ describe("tenants' workflows that give secrets their values", () => {
     const shown = { text: '50% "off" & more', key: '***' };
     expect(data[0].output).to.deep.equal(shown);
     expect(data[1].input).to.deep.equal(shown);
+    // As a process of a version before does it, which knows no marks.
+    await scope.db.transaction((trx) =>
+      trx.raw(
+        `update workflow_task set output = '{"key": "later-4717"}'
+         where tenant_id = ? and execution_id = ? and seq = 2`,
+        [tenantId, executionId],
+      ),
+    );
+    await hideInRecords(scope, run, 'later-4717');
+    const later = (await tenant.get(`${path}/executions/${executionId}/timeline`).expect(200)).body;
+    expect(later.data[1].output).to.deep.equal({ key: '***' });
   });
 
   it('do not have them written into their definition', async () => {
