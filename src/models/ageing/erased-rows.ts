@@ -32,28 +32,44 @@ const joined = (...columns: string[]): string =>
   columns.map((column) => `coalesce(${column}::text, '')`).join(" || ' ' || ");
 
 /**
- * The rows of a table by their key that hold a mark, changed.
+ * The rows of a table by their key that hold a mark, changed. Where many rows have the same key, `number` tells
+ * them apart.
  */
 const paged = (of: {
   readonly table: string;
   readonly key: string;
   readonly type: string;
+  readonly number?: string;
   readonly content: string;
   readonly change: string;
   readonly where?: string;
-}): string => `
+}): string => {
+  const keys = of.number === undefined ? [of.key] : [of.key, of.number];
+  const all = keys.join(', ');
+  // A key alone is one behind which a portion ended before there was the number: all of it was changed.
+  const after =
+    of.number === undefined
+      ? `:after::${of.type}`
+      : `split_part(:after::text, '/', 1)::${of.type},
+        coalesce(nullif(split_part(:after::text, '/', 2), '')::integer, 2147483647)`;
+  return `
   with ${soughtSql}, page as materialized (
-    select ${of.key} as key from ${of.table} as t
-    where tenant_id = :tenantId and (:after::${of.type} is null or ${of.key} > :after::${of.type})
-    order by ${of.key} limit :limit
+    select ${all} from ${of.table} as t
+    where tenant_id = :tenantId and (:after::text is null or (${all}) > (${after}))
+    order by ${all} limit :limit
   ), changed as (
     ${of.change} from sought
-    where t.tenant_id = :tenantId and t.${of.key} in (select key from page)
+    where t.tenant_id = :tenantId
+      and (${keys.map((key) => `t.${key}`).join(', ')}) in (select ${all} from page)
       and is_marked(${of.content}, sought.marks) and ${of.where ?? 'true'}
     returning 1
   )
-  select (select key::text from page order by key desc limit 1) as "lastKey",
+  select (
+      select concat_ws('/', ${all}) from page
+      order by ${keys.map((key) => `${key} desc`).join(', ')} limit 1
+    ) as "lastKey",
     (select count(*) from changed)::integer as rows`;
+};
 
 /**
  * Groups of the log written anew with what is left of the messages of events `own` (partition, offset);
@@ -143,6 +159,7 @@ const tables: readonly ErasedTable[] = [
       table: 'workflow_task',
       key: 'execution_id',
       type: 'uuid',
+      number: 'seq',
       content: joined('t.input', 't.output', 't.error'),
       change: `update workflow_task as t set input = ${document('t.input')},
         output = ${document('t.output')}, error = ${document('t.error')}, marks = null`,
@@ -215,6 +232,7 @@ const tables: readonly ErasedTable[] = [
       table: 'workflow_listener',
       key: 'execution_id',
       type: 'uuid',
+      number: 'task_seq',
       content: joined('t.variables', 't.heard_body'),
       change: `update workflow_listener as t set variables = ${document('t.variables')},
         heard_body = ${document('t.heard_body')}`,

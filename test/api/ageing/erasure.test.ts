@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { runBilling } from '../../support/billing/billing-run.js';
 import {
@@ -9,6 +10,8 @@ import {
   waitUntilRated,
 } from '../../support/billing/usage.js';
 import { placeLegalHold, releaseLegalHold } from '../../../src/models/access/legal-hold.js';
+import { eraseRows } from '../../../src/models/ageing/erased-rows.js';
+import { insertErasure, type ErasedPortion } from '../../../src/models/ageing/erasure.js';
 import { verifyAuditChain } from '../../../src/queries/access/audit-chain.js';
 import { runDurabill, settingsOf } from '../../support/servers/command-line.js';
 import { external, type TestTenant } from '../../support/servers/instance.js';
@@ -250,6 +253,35 @@ describe('the erasure of a person', function () {
     });
     expect(kept).to.deep.equal([{ calls }]);
     await tenant.post(`${execution}/cancel`).expect(200);
+  });
+
+  it('goes through the tasks of an execution in portions, too', async () => {
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'five', version: '1.0.0' };
+    const task = { set: { mail: person.email } };
+    const tasks = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ [name]: task }));
+    await tenant.post('/v1/workflows', { definition: { document, do: tasks } }).expect(201);
+    const { body } = await tenant.post('/v1/workflows/five/execute', { data: {} }).expect(200);
+    const { db } = tenant.scope;
+    const id = randomUUID();
+    const texts = [person.email];
+    const sought = { id, accountId: randomUUID(), marks: texts, wholes: texts, parts: texts };
+    await db.transaction((trx) => insertErasure(trx, tenant.id, sought));
+    const portionFrom = (after: string | null) =>
+      db.transaction((trx) =>
+        eraseRows(trx, tenant.id, { id, place: { table: 1, after }, limit: 2 }),
+      );
+    const rows: number[] = [];
+    let place: string | null = null;
+    do {
+      const portion: ErasedPortion = await portionFrom(place);
+      expect(portion.name).to.equal('workflowTasks');
+      rows.push(portion.rows);
+      place = portion.next?.after ?? null;
+    } while (place !== null);
+    expect(rows).to.deep.equal([2, 2, 1, 0]);
+    // As a process of the version before has left it: behind all of the execution.
+    const behind = { name: 'workflowTasks', rows: 0, next: { table: 2, after: null } };
+    expect(await portionFrom(String(body.executionId))).to.deep.equal(behind);
   });
 
   it('tells of an entry of the audit that somebody else has changed in its name', async () => {
