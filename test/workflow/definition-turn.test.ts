@@ -5,8 +5,8 @@ import { until } from '../start/workbench.js';
 import type { TestTenant } from '../support/servers/instance.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
-/** Executions of one tenant: six times as many as one process carries out side by side. */
-const loudCount = 120;
+/** Executions of one tenant: twenty times as many as one process carries out side by side. */
+const loudCount = 240;
 /** `WORKFLOW` in the API of Temporal. */
 const workflowTasks = 1;
 
@@ -66,14 +66,14 @@ describe("tenants' workflows: whose turn it is", () => {
     await Promise.all(Array.from({ length: loudCount }, () => start(loud)));
     await start(quiet);
     await until(() => haveArrived(loudCount + 1), 60_000, 'that all of them wait');
-    const held = begun.size;
-    // Those that are held had their turn; in the order of arrival all that wait would have it, too.
-    const half = held + (loudCount - held) / 2;
-    expect(half).to.be.lessThan((loudCount * 3) / 4);
+    // Without turns the other one begins among the last third (seen with one key for all), with turns
+    // soon after those that are held. The count above is an approximate one: it may arrive late.
+    const early = loudCount / 2;
+    expect(begun.size).to.be.lessThan(early / 2);
 
     letThemBegin();
-    const isKnown = (): boolean => tenants().includes(quiet.id) || begun.size > half;
+    const isKnown = (): boolean => tenants().includes(quiet.id) || begun.size > early;
     await until(isKnown, 120_000, 'that half of them begin, or the other one');
-    expect(tenants().slice(0, half)).to.include(quiet.id);
+    expect(tenants().slice(0, early)).to.include(quiet.id);
   }).timeout(300_000);
 });
