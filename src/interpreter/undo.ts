@@ -109,6 +109,8 @@ export interface UndoMeans {
   /** A block of calls that was kept outside of the state. */
   readonly read: (block: number) => Promise<readonly Undo[]>;
   readonly isHistoryLong: () => boolean;
+  /** Whether undoing ends with this fault of a call; else it goes on with the next one. */
+  readonly isLastFault?: (error: unknown) => boolean;
 }
 
 function tell(undone: Undone, name: string, isFailed: boolean): void {
@@ -128,7 +130,7 @@ function tell(undone: Undone, name: string, isFailed: boolean): void {
  */
 export async function undoAll(
   state: DefinitionState,
-  { call, read, isHistoryLong }: UndoMeans,
+  { call, read, isHistoryLong, isLastFault }: UndoMeans,
 ): Promise<string[] | undefined> {
   const { undo, secretMark } = state;
   const undone = (state.undone ??= { names: [], bytes: 0, more: 0, moreFailed: 0 });
@@ -149,7 +151,8 @@ export async function undoAll(
     let isDone = !isLost;
     try {
       if (!isLost) await call({ seq, call: called, with: given, isUndo: true, secretMark }, path);
-    } catch {
+    } catch (error) {
+      if (isLastFault?.(error) === true) throw error;
       isDone = false;
     }
     undo.pop();

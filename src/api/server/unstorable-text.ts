@@ -23,8 +23,8 @@ const repeatedMax = 100;
 const shownMax = { name: 100, pointer: 1_000 };
 
 /**
- * A validation problem that names each member that is there twice, at its place in a part of the body,
- * which may be within a message of its own; undefined: there is none.
+ * A validation problem that names each member that is there twice, at its place in a part of the body
+ * ('': all of it), which may be within a message of its own; undefined: there is none.
  */
 export async function repeatedNamesProblem(
   text: string,
@@ -32,7 +32,7 @@ export async function repeatedNamesProblem(
   around: readonly (string | number)[] = [],
 ): Promise<Problem | undefined> {
   const repeated = await inPortions(repeatedNames(text, repeatedMax));
-  const steps = [...around, part];
+  const steps = part === '' ? around : [...around, part];
   const faults = repeated.map(({ path, name }) => ({
     pointer: path
       .slice(steps.every((step, index) => path[index] === step) ? steps.length : 0)
@@ -43,8 +43,9 @@ export async function repeatedNamesProblem(
   }));
   const [first] = faults;
   if (first === undefined) return undefined;
-  const place = part + first.pointer;
-  return problem.validation(`'${place}': ${first.message}`, { field: part, faults });
+  const place = part === '' ? first.pointer.slice(1) : part + first.pointer;
+  const field = part === '' ? place : part;
+  return problem.validation(`'${place}': ${first.message}`, { field, faults });
 }
 
 const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();

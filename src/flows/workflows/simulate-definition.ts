@@ -48,23 +48,43 @@ function resultsOf(results: Results): (path: string, isNext: boolean) => FakeRes
   };
 }
 
-/** How a dry run ends, and what it would take back. */
-async function carryOut(work: Promise<unknown>, state: DefinitionState, host: DryHost) {
+/** Of what failed: what would be taken back. */
+async function undoneIn(state: DefinitionState, host: DryHost): Promise<string[]> {
+  const undone = await undoAll(state, {
+    call: ({ seq, call, with: given, isUndo }, path) =>
+      Promise.resolve(host.make({ seq, path, call, with: given, isUndo })),
+    read: (block) => Promise.resolve(host.undos.get(block) ?? []),
+    isHistoryLong: () => host.isHistoryLong(),
+    isLastFault: (error) => error instanceof DryRunStopped,
+  });
+  return undone ?? [];
+}
+
+const ended = { output: null, error: null, undone: [] };
+
+/** How the work of a dry run ends, and what it would take back. */
+async function endOf(
+  { work, interpreter }: { readonly work: Promise<unknown>; readonly interpreter: Interpreter },
+  state: DefinitionState,
+  host: DryHost,
+) {
   try {
-    return { status: 'completed' as const, output: (await work) ?? null, error: null, undone: [] };
+    return { ...ended, status: 'completed' as const, output: (await work) ?? null };
   } catch (error) {
-    const ended = { output: null, undone: [] };
-    if (error instanceof DryRunStopped) {
-      return { ...ended, status: 'stopped' as const, error: { detail: error.message } };
-    }
     if (!(error instanceof TaskError)) throw error;
-    const undone = await undoAll(state, {
-      call: ({ seq, call, with: given, isUndo }, path) =>
-        Promise.resolve(host.make({ seq, path, call, with: given, isUndo })),
-      read: (block) => Promise.resolve(host.undos.get(block) ?? []),
-      isHistoryLong: () => host.isHistoryLong(),
-    });
-    return { ...ended, status: 'failed' as const, error: { ...error.fault }, undone: undone ?? [] };
+    await interpreter.flush();
+    const undone = await undoneIn(state, host);
+    return { ...ended, status: 'failed' as const, error: { ...error.fault }, undone };
+  }
+}
+
+/** How a dry run ends; one that has to end before it is done has not failed. */
+async function carryOut(...given: Parameters<typeof endOf>) {
+  try {
+    return await endOf(...given);
+  } catch (error) {
+    if (!(error instanceof DryRunStopped)) throw error;
+    return { ...ended, status: 'stopped' as const, error: { detail: error.message } };
   }
 }
 
@@ -120,8 +140,8 @@ export async function simulateDefinition(
     input: start,
   };
   const interpreter = new Interpreter(state, host);
-  const end = await carryOut(interpreter.run(definition, start, { workflow }), state, host);
-  if (end.status === 'failed') await interpreter.flush();
+  const work = interpreter.run(definition, start, { workflow });
+  const end = await carryOut({ work, interpreter }, state, host);
   const tasks = [...host.rows.values()].sort((left, right) => left.seq - right.seq);
   return {
     workflowId: id,

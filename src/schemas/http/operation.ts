@@ -214,7 +214,7 @@ export interface Operation {
   readonly bodyMax?: number;
   /** The body may be left out: then it is an empty object. */
   readonly isBodyOptional?: boolean;
-  /** The part of the body that people write: a member that is there twice is 400, at its place. */
+  /** The part of the body that people write ('': all of it): a member that is there twice is 400, at its place. */
   readonly writtenPart?: string;
   /** The body reaches the handler as the text that was sent, once it has been checked. */
   readonly keepsBodyText?: boolean;

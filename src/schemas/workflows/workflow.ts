@@ -155,6 +155,7 @@ export const definitionOperations = {
     ...ofOne,
     summary: 'Run a workflow of your own dry',
     body: DryRunBody,
+    writtenPart: '',
     example: { input: { amount: 12_000 } },
     isReadOnly: true,
     access: 'reader',

@@ -133,6 +133,51 @@ describe("tenants' workflows: dry runs", () => {
   });
 
   // spec/beyond.md R347
+  it('are bounded in what they would take back, too', async () => {
+    const call = {
+      call: 'durabill.operation',
+      with: { operationId: 'listAccounts' },
+      'durabill.undo': {
+        call: 'http',
+        with: {
+          method: 'POST',
+          endpoint: 'https://crm.example/',
+          body: '${ workflow.input.text }',
+        },
+      },
+    };
+    // 70 calls that take back, of 10,000 characters: 0.7 MB that are kept, and as much that is called.
+    const tasks = [
+      { small: { set: {} } },
+      { each: { for: { in: '${ workflow.input.turns }' }, do: [{ call }] } },
+      { stop: { raise: { error: { type: 'urn:stop', status: 400 } } } },
+    ];
+    const input = { text: 'x'.repeat(10_000), turns: Array.from({ length: 70 }, () => 1) };
+    const run = await simulate(tasks, { input });
+    expect(run).to.include({ status: 'stopped' });
+    expect(run.error.detail).to.contain('more than a dry run shows');
+    expect(run.calls.filter(({ isUndo }: Body) => isUndo).length).to.be.within(1, 69);
+  });
+
+  // spec/beyond.md R405
+  it('refuse an input and results that have a member twice', async () => {
+    await simulate([make], { input: { name: 'x' }, results });
+    const path = `/v1/workflows/dry-${count}/simulate`;
+    const twice = 'is there twice: which of the two is meant?';
+    const rows = [
+      ['{"input":{"name":"a","name":"b"}}', 'input/name', 'name'],
+      ['{"results":{"make":{"output":{"n/1":1,"n/1":2}}}}', 'results/make/output/n~11', 'n/1'],
+      ['{"input":{},"input":{}}', 'input', 'input'],
+    ] as const;
+    for (const [text, place, name] of rows) {
+      const { error } = (await tenant.post(path, text).expect(400)).body;
+      expect(error.message).to.equal(`'${place}': '${name}' ${twice}`);
+      const faults = [{ pointer: `/${place}`, message: `'${name}' ${twice}` }];
+      expect(error.details).to.deep.equal({ field: place, faults });
+    }
+  });
+
+  // spec/beyond.md R347
   it('end when nobody waits for them any more', async () => {
     let isAbandoned = false;
     const host = new DryHost(
