@@ -23,6 +23,9 @@ export interface MadeHold {
  * The wallets are locked, then their grants: a row that was waited for is read as it is after the lock.
  * The grants are in their order of use, as `byUse` of `rating` has it, each as far as it goes. What is
  * entered is not before the last entry of its wallets, for whose lock it may have waited.
+ *
+ * What is updated is written as it was read under the lock, also what stays: PostgreSQL checks the
+ * constraints of an update first with what of the row was there when the statement began.
  */
 const sql = `
   with asked as (
@@ -30,12 +33,12 @@ const sql = `
       ?::text as key, ?::uuid as content_id, ?::numeric as amount,
       ?::integer * interval '1 second' as lasts, ?::timestamptz as now
   ), wallet as materialized (
-    select wallet_id, balance, last_entry, due_at, moved_at
+    select wallet_id, balance, held, last_entry, due_at, moved_at
     from wallet_balance join asked using (tenant_id, account_id, currency)
     where is_active and (balance > held or due_at <= now)
     order by wallet_id for no key update of wallet_balance
   ), free as materialized (
-    select id, wallet_id, priority, expires_at, created_at, rest - held as amount
+    select id, wallet_id, priority, expires_at, created_at, rest, held, rest - held as amount
     from wallet_grant
     where tenant_id = (select tenant_id from asked)
       and wallet_id = any (array(select wallet_id from wallet))
@@ -43,9 +46,9 @@ const sql = `
       and service_ids is null and rest > held
     for no key update
   ), part as materialized (
-    select id, wallet_id, least(free, wanted - before) as amount, nth
+    select id, wallet_id, rest, held, least(free, wanted - before) as amount, nth
     from (
-      select free.id, wallet_id, free.amount as free, asked.amount as wanted,
+      select free.id, wallet_id, rest, held, free.amount as free, asked.amount as wanted,
         sum(free.amount) over by_use - free.amount as before, row_number() over by_use as nth
       from free cross join asked
       window by_use as (order by priority, expires_at nulls last, created_at, free.id)
@@ -67,13 +70,15 @@ const sql = `
     returning tenant_id, id, expires_at, created_at
   ), moved as (
     update wallet_balance as target
-    set held = trim_scale(target.held + sums.amount), last_entry = target.last_entry + sums.count,
-      moved_at = made.created_at
-    from made cross join
+    set balance = wallet.balance, held = trim_scale(wallet.held + sums.amount),
+      last_entry = wallet.last_entry + sums.count, moved_at = made.created_at
+    from made cross join wallet join
       (select wallet_id, sum(amount) as amount, count(*) as count from part group by 1) as sums
-    where target.tenant_id = made.tenant_id and target.wallet_id = sums.wallet_id
+      using (wallet_id)
+    where target.tenant_id = made.tenant_id and target.wallet_id = wallet.wallet_id
   ), promised as (
-    update wallet_grant as target set held = trim_scale(target.held + part.amount)
+    update wallet_grant as target
+    set rest = part.rest, held = trim_scale(part.held + part.amount)
     from made cross join part
     where target.tenant_id = made.tenant_id and target.id = part.id
   ), entered as (

@@ -105,7 +105,7 @@ type Query = (config: unknown, values?: unknown, callback?: unknown) => unknown;
 interface Wire {
   /** The statements of the session that have a name. */
   readonly parsedStatements: Record<string, string>;
-  readonly stream: { cork(): void; uncork(): void };
+  readonly stream: { readonly writable: boolean; cork(): void; uncork(): void };
   close(statement: { type: 'S'; name: string }): void;
   parse(statement: { text: string; name: string }): void;
   bind(portal: { statement: string; values: readonly (string | null)[] }): void;
@@ -165,10 +165,6 @@ class EnteredQuery extends PlainQuery {
       }
       wire.bind({ statement: this.#name, values: this.#values });
       wire.execute({ portal: '', rows: 0 });
-      const { name } = this;
-      if (name !== undefined && wire.parsedStatements[name] === undefined) {
-        wire.close({ type: 'S', name });
-      }
       this.prepare(wire);
     } finally {
       wire.stream.uncork();
@@ -176,9 +172,16 @@ class EnteredQuery extends PlainQuery {
     return null;
   }
 
-  /** What it had not come to is not prepared, though the driver has heard that of the entrance. */
+  /**
+   * Whether the session has prepared the statement is not known: the driver may have heard it of the
+   * entrance. So neither has it now, for whatever comes next, in a transaction too.
+   */
   override handleError(error: Error, wire: Wire): void {
-    if (this.name !== undefined) Reflect.deleteProperty(wire.parsedStatements, this.name);
+    const { name } = this;
+    if (name !== undefined) {
+      Reflect.deleteProperty(wire.parsedStatements, name);
+      if (wire.stream.writable) wire.close({ type: 'S', name });
+    }
     super.handleError(error, wire);
   }
 
