@@ -35,7 +35,7 @@ describe('usage that was prepared before it is rated', () => {
     await work();
     let written = NaN;
     const writing: Promise<void>[] = [];
-    const counts = await rateUsage(tenant.scope, {
+    const { counts } = await rateUsage(tenant.scope, {
       partition: 0,
       from: offset,
       end: offset + 1,

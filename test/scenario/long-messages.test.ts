@@ -315,7 +315,7 @@ describe('usage with long messages', function () {
         return work(trx);
       });
     const scope = { ...tenant.scope, db: { tenantId, read: db.read, transaction } };
-    const counts = await rateUsage(scope, {
+    const { counts } = await rateUsage(scope, {
       partition: 1,
       from: 0,
       end: records.length,

@@ -48,7 +48,7 @@ describe('partitions of usage by month', () => {
       message: JSON.stringify(usage('acme', service)),
       receivedAt: new Date(time),
     }));
-    const counts = await rateUsage(tenant.scope, {
+    const { counts } = await rateUsage(tenant.scope, {
       partition: 0,
       from: first,
       end: first + records.length,

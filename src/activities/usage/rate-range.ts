@@ -11,7 +11,6 @@ import type { UsageEnds } from '../../commands/usage/usage-batch.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { UsageSlice } from '../../messages/usage-log.js';
 import type { UsageRange, UsageRangeResult } from '../../messages/usage-workflow.js';
-import type { UsageCounts } from '../../models/usage/usage-event.js';
 import type { Platform } from '../../process/platform.js';
 import { findUsageProgress } from '../../queries/usage/usage-progress.js';
 import { currentRun } from '../scope.js';
@@ -21,8 +20,8 @@ const transactionEventsMax = 1000;
 /** Characters of the records of a transaction up to which those of the next are held beside them. */
 const shortMax = 1_024 * 1_024;
 /**
- * After this time a range ends early and the rest becomes another range, so that other tenants soon
- * get a slot, however expensive the events are.
+ * After this time a range ends early, between two transactions, and the rest becomes another range, so that
+ * other tenants soon get a slot, however expensive the events are.
  */
 const rangeMsMax = 1_500;
 
@@ -36,6 +35,7 @@ export async function rateRange(
   const { tracing, log, metrics } = platform;
   const { partition, firstOffset, endOffset } = range;
   const startedAt = performance.now();
+  const isOver = (): boolean => performance.now() - startedAt >= rangeMsMax;
   // When the step is retried, some of its transactions may have been committed.
   const { next: first, counts: total } =
     endOffset - firstOffset > 1
@@ -44,7 +44,7 @@ export async function rateRange(
   let offset = first;
   /** What was made ready of the range beyond this transaction: one part at most. */
   const ready: ReturnType<typeof readSlice>[] = [];
-  while (offset < endOffset && (offset === first || performance.now() - startedAt < rangeMsMax)) {
+  while (offset < endOffset && (offset === first || !isOver())) {
     const { records, ahead, nextOffset, isLost } = await (ready.pop() ??
       readSlice(platform, scope, range, offset, 'now'));
     // A partition is rated one transaction after the other: what comes next is made ready while the database
@@ -58,7 +58,7 @@ export async function rateRange(
     };
     if (!isLost) {
       tracing?.link(records.flatMap(({ record }) => record.trace ?? []));
-      const counts = await rateUsage(scope, {
+      const { counts, next } = await rateUsage(scope, {
         partition,
         from: offset,
         end: nextOffset,
@@ -66,6 +66,7 @@ export async function rateRange(
         ahead,
         areKept: platform.broker.keepsMessages,
         ...currentRun(),
+        isOver,
         onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
         onRated: onCommitted,
         onWriting: readNext,
@@ -77,10 +78,14 @@ export async function rateRange(
       total.rated += counts.rated;
       total.duplicate += counts.duplicate;
       total.rejected += counts.rejected;
+      offset = next;
+      // What was made ready stands behind the rest.
+      if (next < nextOffset) break;
     } else if (!(await passOver(platform, scope, { partition, from: offset, end: nextOffset }))) {
       throw new Error(`Partition ${partition} does not stand at ${offset} any more.`);
+    } else {
+      offset = nextOffset;
     }
-    offset = nextOffset;
   }
   return offset < endOffset ? { ...total, nextOffset: offset } : total;
 }
@@ -105,7 +110,7 @@ async function readSlice(
   return { ...slice, records, ahead };
 }
 
-function refuseGap(error: unknown): UsageCounts {
+function refuseGap(error: unknown): never {
   if (!(error instanceof UsageGapError)) throw error;
   throw ApplicationFailure.nonRetryable(error.message, 'UsageGap');
 }

@@ -34,6 +34,8 @@ export interface RateUsageInput {
   readonly areKept: boolean;
   readonly workflowId: string;
   readonly runId: string;
+  /** Asked after each transaction: whether the rest of the range is to be left to somebody else. */
+  readonly isOver?: () => boolean;
   /** Called with errors of rating that are faults of the product. */
   readonly onFault: (error: unknown) => void;
   /** Called when all of a transaction is computed, before it is written. */
@@ -76,29 +78,31 @@ const racesMax = 5;
 /**
  * Rates records of the usage log (docs/decisions/0043). Events, charges, counters and the
  * consumer's offset are written in one transaction, so that a crash leaves all or none of them.
- * Records that were consumed before are only counted: a repeated call is idempotent.
+ * Records that were consumed before are only counted: a repeated call is idempotent. What takes too
+ * long ends between two transactions, and the rest is left to the caller (docs/decisions/0188).
  * `usage-batch.ts` detects duplicates; charges for days that are billed already are queued by the
  * trigger `queue_unbilled` (migrations/*record-billed-usage.js).
  */
-export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
-  let counts = noCounts;
-  for (let from = input.from; from < input.end;) {
-    const records = input.records.filter(({ record }) => record.offset >= from);
-    const done = await rateSome(scope, { ...input, from, records });
-    counts = addCounts(counts, done.counts);
-    from = done.next;
+export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<RatedPart> {
+  const { from, end, isOver } = input;
+  let done: RatedPart = { counts: noCounts, next: from };
+  while (done.next < end && (done.next === from || isOver?.() !== true)) {
+    const { counts, next } = done;
+    const records = input.records.filter(({ record }) => record.offset >= next);
+    const more = await rateSome(scope, { ...input, from: next, records });
+    done = { counts: addCounts(counts, more.counts), next: more.next };
   }
-  return counts;
+  return done;
 }
 
 /** The counts of a part of a range, and the offset at which the rest begins. */
-interface Done {
+export interface RatedPart {
   readonly counts: UsageCounts;
   readonly next: number;
 }
 
 /** Rates the beginning of a range, up to the limits of one transaction. */
-async function rateSome(scope: Scope, input: RateUsageInput): Promise<Done> {
+async function rateSome(scope: Scope, input: RateUsageInput): Promise<RatedPart> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await rateAtOnce(scope, input);
@@ -133,19 +137,24 @@ async function makePartitionsOf({ db }: Scope, input: RateUsageInput): Promise<v
  * A record that cannot be stored is a fault of the product; it must not block the others. Halves
  * the batch until the record is found, and rejects it.
  */
-async function rateApart(scope: Scope, input: RateUsageInput, cause: unknown): Promise<Done> {
-  const { records } = input;
+async function rateApart(scope: Scope, input: RateUsageInput, cause: unknown): Promise<RatedPart> {
+  const { records, isOver } = input;
   if (records.length === 1) {
     return rateAtOnce(scope, input, cause);
   }
   const half = Math.ceil(records.length / 2);
   const middle = records[half]?.record.offset ?? input.end;
   const first = await rateUsage(scope, { ...input, end: middle, records: records.slice(0, half) });
+  if (first.next < middle || isOver?.() === true) return first;
   const second = await rateUsage(scope, { ...input, from: middle, records: records.slice(half) });
-  return { counts: addCounts(first, second), next: input.end };
+  return { counts: addCounts(first.counts, second.counts), next: second.next };
 }
 
-async function rateAtOnce(scope: Scope, input: RateUsageInput, fault?: unknown): Promise<Done> {
+async function rateAtOnce(
+  scope: Scope,
+  input: RateUsageInput,
+  fault?: unknown,
+): Promise<RatedPart> {
   const { counts, ends, next } = await scope.db.transaction((trx) =>
     rateInTransaction(trx, scope, input, fault),
   );
@@ -164,7 +173,7 @@ async function rateInTransaction(
   scope: Scope,
   input: RateUsageInput,
   fault?: unknown,
-): Promise<Done & { readonly ends?: UsageEnds }> {
+): Promise<RatedPart & { readonly ends?: UsageEnds }> {
   const { tenantId } = scope;
   const { partition, from, records, workflowId, runId } = input;
   const begunAt = scope.realNow();

@@ -199,7 +199,8 @@ export class UsageEvent extends TenantModel {
   /**
    * The originals of these external ids with their messages, locked until the transaction ends, and how many
    * of the external ids they are the originals of: the first ones, as many as have messages of so many bytes
-   * together. Of one that is in the archive alone there is what a repeat is compared with.
+   * together and are weighed at once. Of one that is in the archive alone there is what a repeat is compared
+   * with.
    */
   static async lockOriginals(
     trx: Knex.Transaction,
@@ -209,6 +210,8 @@ export class UsageEvent extends TenantModel {
   ): Promise<{ readonly originals: readonly UsageEvent[]; readonly count: number }> {
     const found = await findOriginalIds(trx, tenantId, externalIds);
     if (found.length === 0) return { originals: [], count: externalIds.length };
+    if (found.length > weighedMax && externalIds.length > weighedMax)
+      return this.lockOriginals(trx, tenantId, externalIds.slice(0, weighedMax), bytesMax);
     const weighed = await weighOriginals(trx, tenantId, externalIds, found);
     const ids: string[] = [];
     let bytes = 0;
