@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { parseRecords, prepareRecords, rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import { sqlRows } from '../../src/models/db/sql-rows.js';
@@ -35,7 +36,16 @@ describe('usage that was prepared before it is rated', () => {
     await work();
     let written = NaN;
     const writing: Promise<void>[] = [];
-    const { counts } = await rateUsage(tenant.scope, {
+    const { tenantId, db } = tenant.scope;
+    // What is counted while it is written is counted before the commit, however busy the machine is.
+    const transaction = <T>(rating: (trx: Knex.Transaction) => Promise<T>) =>
+      db.transaction(async (trx) => {
+        const done = await rating(trx);
+        await Promise.all(writing);
+        return done;
+      });
+    const scope = { ...tenant.scope, db: { tenantId, read: db.read, transaction } };
+    const { counts } = await rateUsage(scope, {
       partition: 0,
       from: offset,
       end: offset + 1,
@@ -52,7 +62,6 @@ describe('usage that was prepared before it is rated', () => {
         writing.push(counting);
       },
     });
-    await Promise.all(writing);
     // Said once of a transaction, when nothing of it can be seen.
     expect([writing.length, written]).to.deep.equal([1, offset]);
     expect(counts).to.deep.equal({ rated: 1, duplicate: 0, rejected: 0 });
