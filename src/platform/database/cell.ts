@@ -27,9 +27,15 @@ const textTypes = new Set([
   pg.types.builtins.DATE,
 ]);
 
+/** OIDs of `numeric[]`, `bigint[]` and `date[]`, whose elements are text, too: read as those of `text[]`. */
+const textArrayTypes = new Set([1231, 1016, 1182]);
+const textArray = 1009;
+
 const types = {
   getTypeParser: (oid: number, format?: string): unknown =>
-    textTypes.has(oid) ? (text: string) => text : pg.types.getTypeParser(oid, format as 'text'),
+    textTypes.has(oid)
+      ? (text: string) => text
+      : pg.types.getTypeParser(textArrayTypes.has(oid) ? textArray : oid, format as 'text'),
 };
 
 export type Limits = Readonly<Record<WorkKind, TimeLimits>>;
