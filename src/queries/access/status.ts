@@ -11,7 +11,7 @@ type StatusDto = Static<typeof schema.TenantStatus>;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Executions of rating that are looked at: of each up to 4,000 events. */
+/** Executions of rating that are looked at: of each up to 16,000 events. */
 const ratingsMax = 50_000;
 
 const instant = (at: Date | null): string | null => at?.toISOString() ?? null;
