@@ -2,7 +2,8 @@ import { pricedRowsSql } from './priced-row.js';
 
 /**
  * Rated usage as the facts have it, in the form of totals: common table expressions to follow `event`,
- * which has the columns id and event_at of rated events.
+ * which has the columns id, event_at and dimensions of rated events. Each part has these dimensions: a
+ * join of parts with events would compare each with each where statistics know nothing of the tenant.
  *
  * `part` has a row for each charge (attribute_name is null) and for each of its priced rows: one event
  * with a charge of 5 calls and 2 GB for 0.70 gives (e, 1, 0, null, 7, 0.70), (e, 1, 1, 'calls', 5, 0.50)
@@ -16,10 +17,10 @@ export function partsKnownSql(isKnown: string): string {
   -- Ids are computed before they are compared: the functions that make them are not leakproof, and
   -- row-level security would keep the primary key from being used (docs/decisions/0078).
   first as materialized (
-    select id, event_at, usage_charge_id(id, 1) as charge_id from event
+    select id, event_at, dimensions, usage_charge_id(id, 1) as charge_id from event
   ),
   charge as (
-    select first.id as event_id, first.event_at, found.*,
+    select first.id as event_id, first.event_at, first.dimensions, found.*,
       exists (select from (select) as always ${pricedRowsSql('join', 'true', 'found')}) as has_rows
     from first cross join lateral (
       -- From charge to charge by their ids (docs/decisions/0040), however large the table is.
@@ -42,11 +43,11 @@ export function partsKnownSql(isKnown: string): string {
   ),
   part as (
     select event_id, event_at, number, 0 as place, account_id, contract_id, service_id, usage_type,
-      currency, null::text as attribute_name, has_rows, quantity, amount
+      currency, null::text as attribute_name, has_rows, quantity, amount, dimensions
     from charge
     union all
     select event_id, event_at, number, 1 + d.position, account_id, contract_id, service_id,
-      usage_type, currency, d.dimension_name, false, d.volume, d.calc_amount
+      usage_type, currency, d.dimension_name, false, d.volume, d.calc_amount, dimensions
     from charge ${pricedRowsSql('join', 'true', 'charge')}
   )`;
 }

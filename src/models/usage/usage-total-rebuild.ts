@@ -6,7 +6,7 @@ import { grainsSql, lockSql, pendingPartsSql } from './usage-total.js';
 /** The parts of each event of a day in one row, with the key that names them (`combinationOf`). */
 const shapedSql = `
   event as materialized (
-    select id, event_at from usage_event
+    select id, event_at, null::jsonb as dimensions from usage_event
     where tenant_id = :tenantId and status = 'rated'
       and ${eventTimeSql} >= :day::date::timestamp at time zone 'UTC'
       and ${eventTimeSql} < (:day::date + 1)::timestamp at time zone 'UTC'

@@ -27,7 +27,7 @@ const sums = (quantity: string, amount: string): string =>
  */
 const totalsSql = `
   with event as materialized (
-    select id, event_at from usage_event
+    select id, event_at, null::jsonb as dimensions from usage_event
     where tenant_id = :tenantId and status = 'rated' and ${inPeriod(eventTimeSql)}
   ),
   ${factPartsSql},

@@ -277,8 +277,8 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
   if (read.length > 0) {
     sources.push(`
     select part.event_id as source_id, 0::bigint as delta_id, part.event_at as start_at, 1::bigint as events, ${partColumns},
-      part.quantity, part.amount, event.dimensions
-    from part join event on event.id = part.event_id`);
+      part.quantity, part.amount, part.dimensions
+    from part`);
   }
   const keys = groups.map((key, index) => `${valueSql(key, asked, bindings)} as key${index}`);
   const names = groups.map((_key, index) => `key${index}`);
