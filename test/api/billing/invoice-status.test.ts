@@ -3,6 +3,7 @@ import { newId } from '../../../src/kernel/id.js';
 import { utcDate } from '../../../src/kernel/time/date.js';
 import { storeInvoice } from '../../support/billing/invoices.js';
 import { usage } from '../../support/billing/usage.js';
+import { asOwner } from '../../support/servers/rows.js';
 import { external } from '../../support/servers/instance.js';
 import { useStory } from '../../support/story/story.js';
 
@@ -70,6 +71,40 @@ describe('the status of invoices', () => {
     expect((await read(`status=open&${more}`)).numbers).to.deep.equal(['CN-8']);
     const { body } = await tenant.get(`${invoices}?status=late`).expect(400);
     expect(body.message).to.include("'status'");
+  });
+
+  // docs/decisions/0468
+  it('is counted by an index alone where most invoices have it, or a day decides', async () => {
+    await asOwner(story.instance.databaseUrl, async (client) => {
+      // Triggers would take longer than all the rest.
+      await client.query('set session_replication_role = replica');
+      // Of each hundred one is overdue, nine are notes and ninety are paid.
+      await client.query(
+        `insert into invoice (tenant_id, id, invoice_no, invoice_date, due_date, account_id,
+           invoice_status, invoice_type, currency, amount, balance, payment_status,
+           credited_invoice_id, credit_reason)
+         select $1, gen_random_uuid(), 'INV-' || n, date '2026-01-01' + n % 300, '2026-05-01',
+           gen_random_uuid(), 'Posted', 'Invoice', 'USD', 10, case n % 100 when 0 then 10 else 0 end,
+           case n % 100 when 0 then 'Unpaid' else 'Paid' end,
+           case when n % 100 between 1 and 9 then gen_random_uuid() end, repeat('x', 500)
+         from generate_series(1, 20000) as n`,
+        [tenant.id],
+      );
+      await client.query('vacuum analyze invoice');
+      for (const [index, condition] of [
+        ['invoice_paid', `payment_status = 'Paid' and credited_invoice_id is null`],
+        ['invoice_unsettled', `balance > 0 and due_date < '2026-06-01'`],
+      ] as const) {
+        const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+          `explain select count(*) from invoice where tenant_id = $1 and ${condition}`,
+          [tenant.id],
+        );
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(plan, condition).to.include(`Index Only Scan using ${index} `);
+      }
+    });
+    expect((await read('status=paid')).totalElements).to.equal(18_000);
+    expect((await read('status=overdue')).totalElements).to.equal(200);
   });
 
   // spec/beyond.md R451
