@@ -248,6 +248,18 @@ describe('the token of an embed', () => {
     await get(`/v1/usage-events/${key}`, user).expect(200);
     const { body } = await get(`/v1/usage-events/${key}?knownOn=${knownOn}`, user).expect(404);
     expect(body.message ?? body.error?.message).to.equal(`There is no usage event '${key}'.`);
+    // The account that it was moved away from reads its charges of then, and nothing of what was sent.
+    const former = await create({ accountId: 'from', expiresInSeconds: 60 });
+    for (const at of ['', `?knownOn=${knownOn}`]) {
+      await get(`/v1/usage-events/${key}${at}`, former).expect(404);
+    }
+    const of = async (user: Embed, query: string) =>
+      (await get(`/v1/usage?knownOn=${knownOn}${query}`, user).expect(200)).body.data.map(
+        ({ events, amount }: { events: number; amount: number }) => [events, amount],
+      );
+    expect(await of(former, '')).to.deep.equal([[1, 1]]);
+    expect(await of(former, '&groupBy=dimension:api_calls')).to.deep.equal([]);
+    expect(await of(user, '')).to.deep.equal([]);
     // It is there for who may read all.
     const { body: before } = await tenant
       .get(`/v1/usage-events/${key}?knownOn=${knownOn}`)
