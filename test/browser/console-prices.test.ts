@@ -123,6 +123,8 @@ describe('prices in the console', function () {
     await visit.inspect('prices-computed');
     await visit.tabTo('Value of jobs');
     await page.keyboard.type('many');
+    // The price of 10 is none of these.
+    expect(await visit.text()).to.not.include('Charge of USD 30.00');
     await visit.tabTo('Compute it');
     await page.keyboard.press('Enter');
     await visit.told('It would be rejected.');

@@ -60,8 +60,10 @@ export function TryValues({ of }: { readonly of: Service }): ReactNode {
   const [account, setAccount] = useState('');
   const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [computed, setComputed] = useState<Computed>();
+  const [computed, setComputed] = useState<{ readonly of: string; readonly event: Computed }>();
   const dimensions = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+  /** What was computed is told beside what it was computed of alone. */
+  const given = JSON.stringify([account, day, dimensions]);
   return (
     <Section title="What an event would cost">
       <p>By the prices in force, after what the account has used. Nothing is written.</p>
@@ -80,11 +82,14 @@ export function TryValues({ of }: { readonly of: Service }): ReactNode {
       <Action
         name="Compute it"
         isDisabled={account === '' || Object.keys(dimensions).length === 0}
-        onDo={() => computePrice({ serviceId: of.id, account, day, dimensions })}
-        told={({ status }) => `It would be ${status}.`}
+        onDo={async () => ({
+          of: given,
+          event: await computePrice({ serviceId: of.id, account, day, dimensions }),
+        })}
+        told={(done) => (done.of === given ? `It would be ${done.event.status}.` : '')}
         onDone={setComputed}
       />
-      {computed === undefined ? null : <Outcome of={computed} />}
+      {computed?.of === given ? <Outcome of={computed.event} /> : null}
     </Section>
   );
 }
