@@ -15,7 +15,23 @@ describe('the time that a choice of bars shows', () => {
     ['month', '2026-01-01', '2026-12-01', '2027-01-01', 'month'],
   ] as const) {
     it(`of ${first} to ${last} by ${bucket}`, () => {
-      expect(zoomedTo(first, last, bucket)).to.deep.equal({ from: first, to, bucket: shown });
+      const year = { from: '2026-01-01', to: '2027-01-01' };
+      const zoomed = { from: first, to, bucket: shown };
+      expect(zoomedTo([first, last], bucket, year)).to.deep.equal(zoomed);
     });
   }
+
+  it('is none that was not shown: weeks and months begin before it, and end after it', () => {
+    const shown = { from: '2026-03-10', to: '2026-04-10' };
+    // The weeks of 9 and 16 March, of which 9 March is not shown: thirteen days.
+    expect(zoomedTo(['2026-03-09', '2026-03-16'], 'week', shown)).to.deep.equal({
+      from: '2026-03-10',
+      to: '2026-03-23',
+      bucket: 'day',
+    });
+    expect(zoomedTo(['2026-03-01', '2026-04-01'], 'month', shown)).to.deep.equal({
+      ...shown,
+      bucket: 'day',
+    });
+  });
 });

@@ -126,7 +126,8 @@ function OfCurrency({
     void navigate({ to: '/usage/events', search: { from: day, to: day, ...accountId } });
   };
   const zoom = (first: number, last: number): void => {
-    const range = zoomedTo(bars[first]?.name ?? '', bars[last]?.name ?? '', bucket);
+    const ends = [bars[first]?.name ?? '', bars[last]?.name ?? ''] as const;
+    const range = zoomedTo(ends, bucket, rangeOf(search));
     void navigate({ to: '/usage', search: { ...search, ...range } });
   };
   return (

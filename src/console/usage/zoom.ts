@@ -13,10 +13,19 @@ const endOf = (day: string, bucket: Bucket): string =>
     ? dayOf(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 1))
     : dayOf(Date.parse(day) + (bucket === 'week' ? 7 : 1) * dayMs);
 
-/** Days from one bucket to another, in steps of which there are enough to look at. */
-export function zoomedTo(first: string, last: string, bucket: Bucket) {
-  const to = endOf(last, bucket);
-  const days = (Date.parse(to) - Date.parse(first)) / dayMs;
-  const shown: Bucket = days <= 3 ? 'hour' : days <= 92 ? 'day' : bucket;
-  return { from: first, to, bucket: shown };
+/**
+ * Days from one bucket to another, of those that are shown (the first and the last week or month may begin
+ * before them and end after them), in steps of which there are enough to look at.
+ */
+export function zoomedTo(
+  [first, last]: readonly [string, string],
+  bucket: Bucket,
+  shown: { readonly from: string; readonly to: string },
+) {
+  const from = first < shown.from ? shown.from : first;
+  const end = endOf(last, bucket);
+  const to = end > shown.to ? shown.to : end;
+  const days = (Date.parse(to) - Date.parse(from)) / dayMs;
+  const step: Bucket = days <= 3 ? 'hour' : days <= 92 ? 'day' : bucket;
+  return { from, to, bucket: step };
 }
