@@ -26,9 +26,13 @@ const webhookTasksMax = 10;
 /** Delivery workflows cached between their attempts; others are replayed from their history. */
 const webhooksCachedMax = 200;
 
-/** Maximum concurrent calls of tenants' definitions in this process, and their workflow tasks. */
+/** Maximum concurrent calls of tenants' definitions in this process. */
 const definitionCallsMax = 40;
-const definitionTasksMax = 20;
+/**
+ * And their workflow tasks: enough to keep their one thread at work while others of them wait for the database.
+ * With twenty, turns of the event loop grew, and fewer were done (docs/decisions/0413).
+ */
+const definitionTasksMax = 6;
 /** Definitions cached between their tasks: one that waits costs Temporal's memory, not ours. */
 const definitionsCachedMax = 100;
 
