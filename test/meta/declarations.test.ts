@@ -160,6 +160,28 @@ describe('declarations', () => {
     expect(faults.filter((fault) => !harmless.includes(fault))).to.deep.equal([]);
   });
 
+  // spec/resources.md R17
+  it('take in a change what was read, with what only answers have', () => {
+    const reads = new Map(
+      declaredOperations
+        .filter(({ method }) => method === 'GET')
+        .map(({ path, success }) => [path, 'schema' in success ? success.schema : undefined]),
+    );
+    let compared = 0;
+    const faults = declaredOperations.flatMap(({ id, method, path, body, success }) => {
+      const read = reads.get(path) as Node | undefined;
+      const isSame = 'schema' in success && read === success.schema;
+      if (method !== 'PUT' || !isSame || !isNode(body) || !isNode(body['properties'])) return [];
+      compared += 1;
+      const known = [...Object.keys(body['properties']), ...((body['ignored'] ?? []) as string[])];
+      return Object.keys((read?.['properties'] ?? {}) as Node)
+        .filter((name) => !known.includes(name))
+        .map((name) => `${id}.${name}`);
+    });
+    expect(compared).to.be.greaterThan(5);
+    expect(faults).to.deep.equal([]);
+  });
+
   it('export every object that a body or an answer is', () => {
     const translator = new SchemaTranslator(modules, () => []);
     const isUnnamed = (schema: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import { decimalText } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
@@ -52,10 +53,10 @@ export async function updateAlert(scope: Scope, id: string, input: AlertUpdate):
     await Alert.change(trx, tenantId);
     const at = now();
     // Another name, or another workflow to start, leaves the figures as they are.
-    const isOther = Object.keys(input).some((field) => !['name', 'workflowId'].includes(field));
+    const isOther = !isDeepStrictEqual({ ...columnsOf(before), name: columns.name }, columns);
     // A workflow that was deleted meanwhile hinders no change of other fields.
     const workflowId =
-      input.workflowId === undefined
+      input.workflowId === undefined || input.workflowId === before.workflowId
         ? before.workflowId
         : await workflowOf(within(scope, trx), input);
     await Alert.query(trx)

@@ -53,6 +53,7 @@ async function requireUnrated(
   if (event?.status === 'rated' || event?.status === 'canceled') {
     throw problem.conflict(`The usage event '${externalId}' is ${event.status} already.`, {
       field: 'message.externalTransactionId',
+      value: externalId,
     });
   }
 }
@@ -63,7 +64,10 @@ export function requireCommittable(hold: WalletHold, messageId: string, now: Dat
   if (status === 'open' && expiresAt > now) return;
   if (status === 'committing' || status === 'committed') {
     if (hold.messageId === messageId) return;
-    throw problem.conflict(`The hold is ${status} with another event.`);
+    throw problem.conflict(
+      `The hold is ${status} with another event, '${hold.externalId ?? ''}'.`,
+      { field: 'message' },
+    );
   }
   throw problem.conflict(
     status === 'released'

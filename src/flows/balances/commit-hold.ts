@@ -68,9 +68,12 @@ async function requireRateable(
   }
   const isOfHold = simulated.ratedTransactions.some((charge) => isChargeOf(hold, charge));
   if (!isOfHold) {
+    const charged = simulated.ratedTransactions.map(
+      ({ accountId, currency }) => `'${accountId}' in ${currency}`,
+    );
     throw problem.validation(
-      "The event would charge another account, or in another currency, than the hold's",
-      { field: 'message' },
+      `The event would charge ${charged.join(', ')}, and not '${hold.accountId}' in ${hold.currency}, of which the hold is`,
+      { field: 'message', value: message['billingAccountRef'] },
     );
   }
 }

@@ -41,7 +41,7 @@ export const AlertCreate = writeBody(
       Text('A workflow of your own, by id or name, that is executed with what the event says.'),
     ),
   },
-  { description: 'What to be told of.' },
+  { description: 'What to be told of.', ignore: ['counted', 'createdAt', 'updatedAt'] },
 );
 export type AlertCreate = Static<typeof AlertCreate>;
 export const AlertUpdate = updateBody(AlertCreate, ['name', 'measure', 'period', 'thresholds']);

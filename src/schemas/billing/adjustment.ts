@@ -62,6 +62,7 @@ export const AdjustmentCreate = writeBody(
   {
     description: 'What is agreed beside prices, of an account, a contract or a contract line.',
     requiredAny: ['accountId', 'contractId', 'contractServiceId'],
+    ignore: ['createdAt', 'updatedAt'],
   },
 );
 export type AdjustmentCreate = Static<typeof AdjustmentCreate>;

@@ -290,6 +290,20 @@ describe('alerts', () => {
     expect(data[0]).to.include({ threshold: 4, value: 4 });
   });
 
+  // spec/resources.md R17
+  it('count on when they are put as they were read, with another name', async () => {
+    const { id } = await add({ accountId, thresholds: [4, 9] });
+    await use(500);
+    const counted = async () => {
+      const { body } = await tenant.get(`/v1/alerts?accountId=${accountId}`).expect(200);
+      return body.data[0] as { counted: unknown };
+    };
+    const read = await counted();
+    await tenant.put(`/v1/alerts/${id as string}`, { ...read, name: 'Other' }).expect(200);
+    const after = await counted();
+    expect(after).to.deep.include({ name: 'Other', counted: [{ currency: 'USD', value: 5 }] });
+  });
+
   // spec/beyond.md R277
   it('trigger when a balance falls below, and again when it has risen', async () => {
     const walletId = await createWallet(tenant, accountId, { balance: 10 });

@@ -270,7 +270,9 @@ describe('holds', () => {
     const stays = done === 0 ? 3 : 4;
     expect(await balanceOf(accountId)).to.include({ balance: 8, held: stays, spent: 2 });
     const other = ids[1 - done] ?? '';
-    await commit(other).expect(409);
+    const taken = await commit(other).expect(409);
+    const { externalTransactionId } = message;
+    expect(taken.body.error.details).to.include({ value: externalTransactionId });
     const next = { message: event(ref, 100) };
     const { body } = await tenant.post(`/v1/holds/${other}/commit`, next).expect(200);
     expect(body).to.include({ drawnFromHold: 1, released: stays - 1, available: 7 });
@@ -336,7 +338,9 @@ describe('holds', () => {
     const refused = await tenant.post(path, { message: unknown }).expect(400);
     expect(refused.body.error.details.code).to.equal('SERVICE_NOT_FOUND');
     const stranger = await addAccount(10);
-    await tenant.post(path, { message: event(stranger.ref, 10) }).expect(400);
+    const other = await tenant.post(path, { message: event(stranger.ref, 10) }).expect(400);
+    expect(other.body.error.message).to.include(`'${stranger.accountId}' in USD`);
+    expect(other.body.error.details).to.include({ field: 'message', value: stranger.ref });
     expect(await balanceOf(accountId)).to.include({ held: 4 });
     await tenant.post(path, { message: event(ref, 10) }).expect(200);
     await tenant.post(`/v1/holds/${newId()}/commit`, { message: event(ref, 10) }).expect(404);

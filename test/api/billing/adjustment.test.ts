@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
 import { createAccount, createService } from '../../support/billing/usage.js';
+import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 // spec/beyond.md R281 to R283
@@ -84,6 +85,29 @@ describe('adjustments', () => {
     const unknown = newId();
     expect(await refused(400, { contractServiceId: unknown, ...percent })).to.include(unknown);
     expect(await refused(400, { accountId, serviceId: unknown, ...percent })).to.include(unknown);
+  });
+
+  it('of a line or contract name no service or currency of which nothing is charged', async () => {
+    const [serviceId, other] = [
+      await createService(tenant, 'Calls'),
+      await createService(tenant, 'Mails'),
+    ];
+    const contract = { name: 'C', masterAccountId: accountId, currency: 'USD' };
+    const { body } = await tenant
+      .post(`${external}/contracts`, { ...contract, services: [{ serviceId }] })
+      .expect(201);
+    const contractServiceId = body.services[0].id as string;
+    const minimum = { kind: 'minimum', value: 10 };
+    const made = await post({ ...minimum, contractServiceId, serviceId }).expect(201);
+    expect(made.body).to.include({ serviceId, currency: 'USD' });
+    const line = { ...minimum, contractServiceId, period: 'Yearly' };
+    expect(await refused(400, { ...line, serviceId: other })).to.include(`'serviceId' '${other}'`);
+    expect(await refused(400, { ...line, currency: 'EUR' })).to.include("'currency' 'EUR'");
+    const whole = { kind: 'discountAmount', value: 10, contractId: body.id as string };
+    expect(await refused(400, { ...whole, currency: 'EUR' })).to.include("which is 'USD'");
+    const path = `/v1/adjustments/${made.body.id as string}`;
+    const moved = await tenant.put(path, { serviceId: other }).expect(400);
+    expect(moved.body.error.details).to.include({ field: 'serviceId', value: other });
   });
 
   it('have a currency and a period that fit their kind', async () => {

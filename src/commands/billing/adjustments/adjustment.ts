@@ -170,7 +170,10 @@ function requireRange({ from, to }: Pick<AdjustmentCreate, 'from' | 'to'>): void
 
 function requireValue(kind: AdjustmentCreate['kind'], value: Decimal): void {
   if (kind !== 'discountPercent' || value.lessThanOrEqualTo(100)) return;
-  throw problem.validation(`'value' of a discountPercent must be at most 100`, { field: 'value' });
+  throw problem.validation(`'value' of a discountPercent must be at most 100`, {
+    field: 'value',
+    value: decimalText(value),
+  });
 }
 
 /** What is billed once has no period. */
@@ -189,7 +192,7 @@ interface FoundScope {
   readonly currency: string | null;
 }
 
-/** What an adjustment holds for. 400: the scope or the service is none. */
+/** What an adjustment holds for. 400: the scope or the service is none, or nothing is charged of both. */
 async function findScope(
   trx: Knex.Transaction,
   tenantId: string,
@@ -203,11 +206,17 @@ async function findScope(
     serviceId: given.serviceId ?? null,
   };
   const [row] = await sqlRows<
-    Omit<FoundScope, 'accountId'> & { accountId: string | null; hasService: boolean }
+    Omit<FoundScope, 'accountId'> & {
+      accountId: string | null;
+      hasService: boolean;
+      lineServiceId: string | null;
+      contractCurrency: string | null;
+    }
   >(
     trx,
     `select coalesce(contract.currency, account.default_currency) as "currency",
-       account.id as "accountId", coalesce(line.lineage_id, line.id) as "lineageId",
+       contract.currency as "contractCurrency", account.id as "accountId",
+       coalesce(line.lineage_id, line.id) as "lineageId", line.service_id as "lineServiceId",
        (:serviceId::uuid is null or exists (
          select from service where tenant_id = :tenantId and id = :serviceId::uuid and deleted_at is null
        )) as "hasService"
@@ -234,6 +243,25 @@ async function findScope(
       value: given.serviceId,
     });
   }
-  const { accountId, lineageId, currency } = row;
+  const { accountId, lineageId, currency, lineServiceId, contractCurrency } = row;
+  requireSame('serviceId', given.serviceId, lineServiceId, 'the service of the line');
+  // A percentage may be only of charges in a currency, also where there are none yet.
+  if (given.kind !== 'discountPercent') {
+    requireSame('currency', given.currency, contractCurrency, 'the currency of the contract');
+  }
   return { accountId, lineageId, currency };
+}
+
+/** 400: nothing would ever be charged of what is given, because the line or contract has another. */
+function requireSame(
+  field: 'serviceId' | 'currency',
+  given: string | null | undefined,
+  own: string | null,
+  what: string,
+): void {
+  if ((given ?? null) === null || own === null || given === own) return;
+  throw problem.validation(`'${field}' '${given}' is not ${what}, which is '${own}'`, {
+    field,
+    value: given,
+  });
 }
