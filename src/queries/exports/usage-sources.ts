@@ -4,6 +4,7 @@ import {
   usageEventColumns,
 } from '../../schemas/exports/usage-columns.js';
 import { eventMessageSql, eventMessageWeightSql } from '../../models/usage/event-message.js';
+import { chargeJoins } from '../usage/corrections/corrected-charge.js';
 import { exportSource } from './export-source.js';
 
 /** As the index `usage_event_time` has it (docs/decisions/0078). */
@@ -78,11 +79,7 @@ export const corrections = exportSource(correctionColumns, {
   from: `usage_correction as t
     join usage_correction_charge as pair
       on pair.tenant_id = t.tenant_id and pair.correction_id = t.id`,
-  joins: `
-    left join rated_transaction as was on was.tenant_id = t.tenant_id and was.id = pair.before_id
-    left join rated_transaction as now on now.tenant_id = t.tenant_id and now.id = pair.after_id
-    join rated_transaction as any_of on any_of.tenant_id = t.tenant_id
-      and any_of.id = case when pair.after_id is null then pair.before_id else pair.after_id end`,
+  joins: chargeJoins('t.tenant_id', 'pair', 'was', 'now'),
   tenant: 't.tenant_id',
   keys: [
     { sql: 't.created_at', type: 'instant' },

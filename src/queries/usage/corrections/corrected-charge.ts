@@ -13,6 +13,25 @@ import { explainPairs, type ChargePair } from './explained-pairs.js';
 
 type CorrectedChargeDto = Static<typeof schema.CorrectedCharge>;
 
+/**
+ * Joins of the charges of a correction, each by its id: a plain join may read all charges of the tenant
+ * for each, where statistics know nothing of the tenant.
+ */
+export const chargeJoins = (
+  tenantId: string,
+  pair: string,
+  before: string,
+  after: string,
+): string => {
+  const byId = (id: string): string => `lateral (
+    select * from rated_transaction where tenant_id = ${tenantId} and id = ${id} limit 1)`;
+  const anyId = `case when ${pair}.after_id is null then ${pair}.before_id else ${pair}.after_id end`;
+  return `
+  left join ${byId(`${pair}.before_id`)} as ${before} on true
+  left join ${byId(`${pair}.after_id`)} as ${after} on true
+  join ${byId(anyId)} as any_of on true`;
+};
+
 const pairsSql = `
   with page as materialized (
     select * from usage_correction_charge
@@ -24,11 +43,7 @@ const pairsSql = `
     any_of.account_id as "accountId", any_of.service_id as "serviceId", any_of.currency,
     any_of.usage_type as "usageType", any_of.transaction_date::text as "transactionDate",
     before.amount as "before", after.amount as "after"
-  from page
-  left join rated_transaction as before on before.tenant_id = :tenantId and before.id = page.before_id
-  left join rated_transaction as after on after.tenant_id = :tenantId and after.id = page.after_id
-  join rated_transaction as any_of on any_of.tenant_id = :tenantId
-    and any_of.id = case when page.after_id is null then page.before_id else page.after_id end
+  from page ${chargeJoins(':tenantId', 'page', 'before', 'after')}
   order by page.position`;
 
 const explainedMax = 100;
