@@ -67,7 +67,10 @@ describe('moving in from another billing system', function () {
       'acme calls 2026-03-01..2026-04-01: billed 190.1, rated 185 USD, difference -5.1 (2 events, 10500)',
       'acme storage 2026-03-01..2026-04-01: billed nothing, rated 1.25 USD, difference 1.25 (1 events, 12.5)',
     ]);
-    expect(other.output).to.include('TIERED of 9000, counter 1500 to 10500: 175');
+    expect(other.output).to.include(
+      'TIERED of 9000, counter 1500 to 10500: 175\n' +
+        '      tier 2: 8500 at 0.02 = 170\n      tier 3: 500 at 0.01 = 5\n',
+    );
     expect(other.output).to.include('2 lines, 2 differ');
     expect(other.code).to.equal(1);
     const tolerant = await compare(

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -144,6 +144,11 @@ describe('files of another billing system', () => {
       "usage.csv, line 2: event e-1: quantity 'many' is no decimal number, such as 12.5",
     ],
     [
+      'a quantity below zero',
+      usage(`e-1,acme,calls,${at},-3`),
+      "usage.csv, line 2: event e-1: quantity '-3' is below zero",
+    ],
+    [
       'no instant',
       usage('e-1,acme,calls,05.03.2026,1'),
       "usage.csv, line 2: event e-1: eventTimestamp must be an ISO 8601 date-time that exists, such as 2024-01-31T23:59:59Z, of the years 1900 to 9998, not '05.03.2026'",
@@ -168,6 +173,15 @@ describe('files of another billing system', () => {
   it('names a file that is missing', async () => {
     expect(await faultOf(readCsvBook, {})).to.equal("There is no file '/customers.csv'.");
     expect(await faultOf(readLagoBook, {})).to.equal("There is no file '/billable_metrics.json'.");
+  });
+
+  it('names a folder that stands where a file should', async () => {
+    await mkdir(join(folder, 'customers.csv'));
+    await mkdir(join(folder, 'billable_metrics.json'));
+    expect(await faultOf(readCsvBook, {})).to.equal("'/customers.csv' is a folder, not a file.");
+    expect(await faultOf(readLagoBook, {})).to.equal(
+      "'/billable_metrics.json' is a folder, not a file.",
+    );
   });
 
   it('names twenty faults and counts the others', async () => {

@@ -363,6 +363,15 @@ describe('schemas/validator', () => {
       }
     });
 
+    it('says once that a free object is none', () => {
+      const Event = writeBody({ message: FreeObject('What was sent.') });
+      for (const message of [null, [], 'x', 5, true]) {
+        assert.deepEqual(messages(Event, { message }), [
+          '\'message\' must be an object, such as {"name": "value"}',
+        ]);
+      }
+    });
+
     it('lets an update leave out everything, and clear only what is optional', () => {
       const Update = updateBody(Body);
       assert.deepEqual(validate(Update, {}), {});

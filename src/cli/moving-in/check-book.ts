@@ -129,9 +129,9 @@ async function checkEvents(
     if (!meters.has(meter)) faults.add(place, `event ${id}: there is no price of '${meter}'`);
     const read = readUsageEvent(messageOf(event, anyService));
     if (!read.ok) faults.add(place, `event ${id}: ${read.message}`);
-    else if (parseDecimal(quantity) === null) {
-      faults.add(place, `event ${id}: quantity '${quantity}' is no decimal number, such as 12.5`);
-    }
+    const fault = quantityFault(quantity);
+    if (read.ok && fault !== null)
+      faults.add(place, `event ${id}: quantity '${quantity}' ${fault}`);
     const content = contentOf(event);
     if ((contents.get(id) ?? content) !== content) {
       faults.add(
@@ -142,6 +142,12 @@ async function checkEvents(
     contents.set(id, content);
   }
   return count;
+}
+
+function quantityFault(quantity: string): string | null {
+  const decimal = parseDecimal(quantity);
+  if (decimal === null) return 'is no decimal number, such as 12.5';
+  return decimal.lessThan(0) ? 'is below zero' : null;
 }
 
 /** What tells events of one id apart, in few bytes: there may be millions. */

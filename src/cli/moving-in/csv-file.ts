@@ -33,6 +33,13 @@ async function* readText(path: string): AsyncGenerator<string> {
   yield decode();
 }
 
+/** Why a file cannot be read, with its name. */
+export function unreadable(path: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return new Error(`There is no file '${path}'.`);
+  return code === 'EISDIR' ? new Error(`'${path}' is a folder, not a file.`) : error;
+}
+
 /** The header as it is. Throws where it lacks a column or has one twice. */
 function checkHeader(file: string, header: readonly string[], required: readonly string[]): void {
   const missing = required.filter((name) => !header.includes(name));
@@ -75,8 +82,7 @@ export async function* readCsvRows(
     }
   } catch (error) {
     if (error instanceof CsvError) throw new Error(`${file}: ${error.message}`, { cause: error });
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw isMissing ? new Error(`There is no file '${path}'.`) : error;
+    throw unreadable(path, error);
   }
   if (!hasHeader) {
     throw new Error(`${file} is empty: its first line names the columns ${required.join(', ')}.`);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { parseJson } from '../../kernel/text/json.js';
+import { unreadable } from './csv-file.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -10,8 +11,9 @@ const isObject = (value: unknown): value is JsonObject =>
 
 /** What a file of JSON has. Throws where it is missing or no JSON, and names it. */
 async function readJson(folder: string, file: string): Promise<unknown> {
-  const bytes = await readFile(join(folder, file)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Error(`There is no file '${join(folder, file)}'.`) : error;
+  const path = join(folder, file);
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw unreadable(path, error);
   });
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

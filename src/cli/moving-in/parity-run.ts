@@ -193,7 +193,8 @@ interface Explained {
         readonly tiers: readonly {
           readonly tierNum: number;
           readonly volume: string;
-          readonly rate: string;
+          readonly unitRate: string;
+          readonly isFlat: boolean;
           readonly amount: string;
         }[];
       }[];
@@ -227,8 +228,9 @@ async function printReceipt(api: ApiClient, { line, events }: Compared): Promise
       const at = counter ? `, counter ${counter.before} to ${counter.after}` : '';
       process.stdout.write(`    ${row.priceMethod} of ${quantity}${at}: ${price}\n`);
       for (const tier of tiers) {
+        const rate = tier.isFlat ? `${tier.unitRate} once` : tier.unitRate;
         process.stdout.write(
-          `      tier ${tier.tierNum}: ${tier.volume} at ${tier.rate} = ${tier.amount}\n`,
+          `      tier ${tier.tierNum}: ${tier.volume} at ${rate} = ${tier.amount}\n`,
         );
       }
     }

@@ -101,18 +101,15 @@ interface Fault {
 }
 
 /**
- * A failed variant also fails its `oneOf`, and an empty text is blank as well: the other error says
- * more.
+ * A failed variant also fails its `oneOf`, an empty text is blank as well, and what is no object is no
+ * free object either: the other error says more.
  */
 function isToldByAnother(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'oneOf' || error.keyword === 'if') return true;
-  return (
-    error.keyword === 'pattern' &&
-    error.data === '' &&
-    errors.some(
-      (other) => other.keyword === 'minLength' && other.instancePath === error.instancePath,
-    )
-  );
+  const isSaidBy = (keyword: string): boolean =>
+    errors.some((other) => other.keyword === keyword && other.instancePath === error.instancePath);
+  if (error.keyword === 'type') return isSaidBy('freeObject');
+  return error.keyword === 'pattern' && error.data === '' && isSaidBy('minLength');
 }
 
 function validationProblem(errors: readonly ErrorObject[]): Problem {
