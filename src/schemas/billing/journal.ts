@@ -139,7 +139,7 @@ export const journalOperations = {
       kind: Type.Optional(Kind),
     }),
     success: reply.offsetPage(JournalEntry),
-    errors: [400, 404],
+    errors: [400],
   }),
   trialBalance: operation({
     id: 'getTrialBalance',
@@ -161,6 +161,6 @@ export const journalOperations = {
       accountId: Type.Optional(RecordId('account', 'Of this account alone.')),
     }),
     success: reply.dto(TrialBalance),
-    errors: [400, 404],
+    errors: [400],
   }),
 };

@@ -90,6 +90,15 @@ describe('natural keys', () => {
     }
   });
 
+  // spec/beyond.md R11, R301
+  it('choose of the journal; one that names no account is 400', async () => {
+    for (const path of ['/v1/journal', '/v1/journal/trial-balance']) {
+      await tenant.get(`${path}?accountId=first`).expect(200);
+      const { body } = await tenant.get(`${path}?accountId=nobody`).expect(400);
+      expect(body.error.details, path).to.include({ field: 'accountId' });
+    }
+  });
+
   // spec/resources.md R29
   it('of accounts are asked for with isExternal, and the answer says so', async () => {
     const { body } = await tenant.get(`${external}/accounts/first`).expect(404);
