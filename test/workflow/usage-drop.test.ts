@@ -180,8 +180,20 @@ describe('dropping archived usage', function () {
     });
   }
 
+  const needsRestore = /received in 2026-10 is in the archive.*archive restore/;
+  /** Asks a process that knows no archive. */
+  const withoutArchive = async (ask: () => Promise<unknown>): Promise<void> => {
+    const { archive } = world.instance.platform;
+    Object.assign(world.instance.platform, { archive: undefined });
+    try {
+      await ask();
+    } finally {
+      Object.assign(world.instance.platform, { archive });
+    }
+  };
+
   /** A tenant with events of October that were rated as any: an account, a service, four events. */
-  const rated = async () => {
+  const rated = async (bill = (tenant: TestTenant) => world.billed(tenant)) => {
     const tenant = await world.instance.tenant();
     const account = await createAccount(tenant, 'acme');
     const service = await createService(tenant, 'Calls');
@@ -190,7 +202,7 @@ describe('dropping archived usage', function () {
     const ids = await send(tenant, ...messages);
     await waitUntilRated(tenant);
     await world.shiftToOctober(tenant);
-    await world.billed(tenant);
+    await bill(tenant);
     await world.archive(tenant);
     return { tenant, account, service, messages, ids };
   };
@@ -251,16 +263,12 @@ describe('dropping archived usage', function () {
     ];
     for (const answer of await Promise.all(needed)) {
       expect(answer.status, answer.text).to.equal(409);
-      expect(answer.text).to.match(/received in 2026-10 is in the archive.*archive restore/);
+      expect(answer.text).to.match(needsRestore);
     }
     // A process that knows no archive says so, too.
-    const { archive } = world.instance.platform;
-    Object.assign(world.instance.platform, { archive: undefined });
-    try {
+    await withoutArchive(async () => {
       for (const path of [asked[0], asked[5]]) await tenant.get(path ?? '').expect(409);
-    } finally {
-      Object.assign(world.instance.platform, { archive });
-    }
+    });
     // What does not reach into it is answered.
     await tenant.get('/v1/usage-events?limit=2').expect(200);
     await tenant.get('/v1/exports/usage-events?format=ndjson&from=2026-11-10').expect(200);
@@ -279,5 +287,28 @@ describe('dropping archived usage', function () {
     await world.drop(tenant);
     expect((await tenant.get(corrected).expect(200)).body).to.deep.equal(charges);
     await tenant.get('/v1/exports/corrections?format=ndjson').expect(409);
+    await withoutArchive(async () => {
+      expect((await tenant.get(corrected).expect(409)).text).to.match(needsRestore);
+    });
+  });
+
+  it('explains an invoice of a dropped month as before, and is 409 where no archive is known', async () => {
+    let path = '';
+    const { tenant } = await rated(async (of) => {
+      const data = { periodStart: '2026-10-01', periodEnd: '2026-10-31' };
+      const { body } = await of.post('/v1/workflows/billing-run/execute', { data }).expect(200);
+      path = `/v1/invoices/${body.output.invoiceIds[0] as string}/explain`;
+    });
+    const explain = async () => (await tenant.get(path).expect(200)).body as object;
+    const before = await explain();
+    expect(JSON.stringify(before)).to.match(/"transactions":\[\{/);
+    await world.drop(tenant);
+    expect(await world.factsOf(tenant)).to.deep.equal([]);
+    expect(await explain()).to.deep.equal(before);
+    await withoutArchive(async () => {
+      const { body } = await tenant.get(path).expect(409);
+      expect(body.error.message).to.match(needsRestore);
+      expect(body.error.details).to.deep.equal({ reason: 'USAGE_ARCHIVED', months: ['2026-10'] });
+    });
   });
 });
