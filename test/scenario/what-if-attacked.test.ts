@@ -229,6 +229,31 @@ describe('what-ifs, used by a stranger', () => {
     }
   });
 
+  // spec/beyond.md R224 to R226
+  it('all but the newest twenty are told of, and have no accounts and charges any more', async () => {
+    const acme = await story.account('acme');
+    const serviceId = await story.service('Calls');
+    await story.send(calls(serviceId, '100'));
+    const { repricingId } = await reprice([card(serviceId, 1)]);
+    const of = `/v1/repricings/${repricingId}`;
+    const details = [`${of}/accounts`, `${of}/accounts/${acme}/charges`];
+    const empty = { to: range.from };
+    for (let n = 0; n < 19; n += 1) await reprice([], empty);
+    for (const path of details) {
+      expect((await tenant.get(path).expect(200)).body.data).to.have.length(1);
+    }
+    for (let n = 0; n < 2; n += 1) await reprice([], empty);
+    for (const path of details) {
+      const { body } = await tenant.get(path).expect(409);
+      expect(body.error).to.include({
+        code: 'CONFLICT',
+        message:
+          'The accounts and charges of this repricing were removed for newer ones: execute it again.',
+      });
+    }
+    expect((await tenant.get(of).expect(200)).body.after).to.deep.equal(usd(100));
+  });
+
   // spec/beyond.md R226
   it('another tenant, or another account, finds nothing', async () => {
     await story.account('acme');

@@ -86,6 +86,13 @@ describe('alerts', () => {
     expect((await tenant.get(path).expect(200)).body).to.deep.equal(made.body);
     expect((await tenant.get('/v1/alerts').expect(200)).body.data).to.deep.equal([made.body]);
     await tenant.post('/v1/alerts', body).expect(409);
+    const other = await tenant.post('/v1/alerts', { ...body, name: 'Other' }).expect(201);
+    const taken = await tenant.put(`/v1/alerts/${other.body.id as string}`, { name: 'Costs' });
+    expect([taken.status, taken.body.error.message, taken.body.error.details]).to.deep.equal([
+      409,
+      'An alert with this name exists already.',
+      { field: 'name' },
+    ]);
     const changed = await tenant.put(path, { thresholds: [7], period: 'Lifetime' }).expect(200);
     expect(changed.body).to.deep.include({ name: 'Costs', thresholds: [7], period: 'Lifetime' });
     await tenant.delete(path).expect(204);

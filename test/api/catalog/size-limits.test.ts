@@ -134,6 +134,84 @@ describe('how much may belong together', () => {
     await tenant.delete(`${path}/${line.id}`).expect(204);
   });
 
+  const rowsOf = (label: string) => [{ priceDimName: 'a', label, priceMethod: 'NO_PRICE' }];
+  /** Changes of what is beyond a limit: each is refused for it. */
+  async function expectRefused(
+    changes: readonly (readonly [path: string, body: object])[],
+    message: string,
+  ): Promise<void> {
+    for (const [path, body] of changes) {
+      const { body: answer } = await tenant.put(path, body).expect(409);
+      expect(answer.message, path).to.equal(message);
+    }
+  }
+
+  it('nothing of a service is changed while it is beyond what it may be', async () => {
+    const { id } = await makeService('changed');
+    const service = `${external}/services/${id}`;
+    const rows = rowsOf('y');
+    for (const currency of ['USD', 'EUR'])
+      await tenant.post(`${service}/rate-cards`, { currency, rows }).expect(201);
+    const logic = await made(`/services/${id}/pricing-logic`, {
+      name: 'n',
+      priceOutput: 's',
+      transactionDimension: 't',
+      steps: [{ name: 's', formula: '1' }],
+    });
+    // As a version before the limits may have left it: 4,304 bytes a row.
+    await fill(
+      `insert into rate_card_row (tenant_id, id, rate_card_id, position, attribute_id,
+         attribute_name, label, usage_type, price_method, rates, attribute_values)
+       select $1, gen_random_uuid(), card.id, n, attribute.id, 'a', repeat('x', 4000), 'Charge',
+         'NO_PRICE', '{}', '[]'
+       from generate_series(2, 3900) as n, rate_card as card, attribute
+       where card.service_id = $2 and card.currency = 'USD'
+         and attribute.service_id = $2 and attribute.name = 'a'`,
+      id,
+    );
+    await expectRefused(
+      [
+        [`${service}/rate-cards/EUR`, { currency: 'EUR', rows: rowsOf('z') }],
+        [
+          '/api/service-price-matrix/update',
+          { serviceId: id, currencyId: 'EUR', priceMatrixRows: rowsOf('z') },
+        ],
+        [`${service}/pricing-logic/${logic.id}`, { name: 'm' }],
+        [`/api/rate-computation/${logic.id}`, { name: 'm' }],
+      ],
+      'A service with its current prices: at most 16 MiB as JSON.',
+    );
+    // What makes it small enough is not.
+    await tenant.put(`${service}/rate-cards/USD`, { currency: 'USD', rows }).expect(200);
+    await tenant.put(`${service}/pricing-logic/${logic.id}`, { name: 'm' }).expect(200);
+  });
+
+  it('nothing of a line is changed while its account has more than it may', async () => {
+    const account = await makeAccount('changed lines');
+    const service = await makeService('of changed lines');
+    const contract = await made('/contracts', { name: 'e', masterAccountId: account.id });
+    const lines = `/contracts/${contract.id}/services`;
+    const rateCards = [{ currency: 'USD', rows: rowsOf('y') }];
+    const { id } = await made(lines, { serviceId: service.id, rateCards });
+    await fill(
+      `insert into contract_service (tenant_id, id, contract_id, service_id)
+       select $1, gen_random_uuid(), $2, $3 from generate_series(1, 20000)`,
+      contract.id,
+      service.id,
+    );
+    await expectRefused(
+      [
+        [`${external}${lines}/${id}/rate-cards/USD`, { currency: 'USD', rows: rowsOf('z') }],
+        [
+          '/api/service-price-matrix/contract/update',
+          { contractSvcId: id, currencyId: 'USD', priceMatrixRows: rowsOf('z') },
+        ],
+        [`/api/q2c-entity-services/CONTRACT/${id}`, { endDate: '2999-12-31' }],
+      ],
+      'Services of all contracts of an account: at most 20000.',
+    );
+  });
+
   it('1,000 tax rates of a tenant', async () => {
     await fill(
       `insert into tax_rate (tenant_id, id, code, rate)

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { examples } from '../../../src/schemas/openapi/examples.js';
+import { asOwner } from '../../support/servers/rows.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const { definition } = examples.workflow;
@@ -229,6 +230,20 @@ describe("tenants' workflows: definitions", () => {
     await tenant.put('/v1/secrets/no-name', { value: 'x' }).expect(400);
     await tenant.delete('/v1/secrets/CRM').expect(204);
     await tenant.delete('/v1/secrets/CRM').expect(404);
+    // Of a hundred others each can be given another value, and no more are taken.
+    await asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `insert into workflow_secret (tenant_id, id, name, sealed)
+         select $1, gen_random_uuid(), 'S' || n, 'x' from generate_series(1, 100) as n`,
+        [tenant.id],
+      ),
+    );
+    await tenant.put('/v1/secrets/S1', { value: 'other' }).expect(200);
+    const refused = await tenant.put('/v1/secrets/CRM', { value: 'hidden' }).expect(409);
+    expect(refused.body.error.message).to.equal(
+      'There are 100 secrets, the most that there may be.',
+    );
+    await tenant.delete('/v1/secrets/S1').expect(204);
     // Nothing but a call of http may read one.
     await tenant.put('/v1/secrets/CRM', { value: 'hidden' }).expect(200);
     const leaks = named('leaks', { do: [{ s: { set: { a: '${ secrets.CRM }' } } }] });
