@@ -42,7 +42,7 @@ export async function createGrant(
 ): Promise<WalletGrantDto> {
   const [effectiveFrom, expiresAt] = [instantOf(input.effectiveFrom), instantOf(input.expiresAt)];
   return scope.db.transaction(async (trx) => {
-    const wallet = await holdWallet(trx, scope, walletId);
+    const wallet = await withCurrency(trx, scope, await holdWallet(trx, scope, walletId));
     const known = await WalletGrant.query(trx)
       .forTenant(scope.tenantId)
       .findOne({ walletId, externalId: input.externalId });
@@ -83,6 +83,16 @@ async function holdWallet(trx: Knex.Transaction, scope: Scope, id: string): Prom
     .findById(id)
     .forNoKeyUpdate();
   if (!wallet) throw missingWallet(id);
+  return wallet;
+}
+
+/** A wallet that is about to have a grant, in the currency of its account where it names none. */
+export async function withCurrency(
+  trx: Knex.Transaction,
+  { tenantId }: Pick<Scope, 'tenantId'>,
+  wallet: Wallet,
+): Promise<Wallet> {
+  wallet.currency ??= await Wallet.takeCurrency(trx, tenantId, wallet.id);
   return wallet;
 }
 

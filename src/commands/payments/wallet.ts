@@ -9,7 +9,7 @@ import { getWallet, missingWallet } from '../../queries/payments/wallet.js';
 import { columnsOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/payments/wallet.js';
 import { holdAccount } from '../accounts/lock-account.js';
-import { enterGrant, settleWallets } from '../balances/grant.js';
+import { enterGrant, settleWallets, withCurrency } from '../balances/grant.js';
 
 type WalletCreate = Static<typeof schema.WalletCreate>;
 type WalletUpdate = Static<typeof schema.WalletUpdate>;
@@ -49,7 +49,7 @@ export async function createWallet(scope: Scope, input: WalletCreate): Promise<W
       .returning('*');
     if (balance.greaterThan(ZERO)) {
       const opening = { externalId: 'opening', amount: balance, kind: 'purchased' } as const;
-      await enterGrant(trx, scope, wallet, opening);
+      await enterGrant(trx, scope, await withCurrency(trx, scope, wallet), opening);
     }
     return getWallet(within(scope, trx), wallet.id);
   });

@@ -27,7 +27,11 @@ export const WalletCreate = writeBody(
   {
     title: Text('Title, unique among the wallets.'),
     accountId: RecordId('account', 'Account that owns the wallet.'),
-    currency: optional(CurrencyCode('Currency code or name of the amounts.')),
+    currency: optional(
+      CurrencyCode(
+        'Currency code or name of the amounts; with neither it nor a unit that of the account from the first grant on.',
+      ),
+    ),
     unit: optional(Text('What the amounts count when they are no money.')),
     balance: optional(
       DecimalValue({

@@ -179,6 +179,30 @@ describe('grants of wallets', () => {
     await tenant.post(`${external}/wallets`, { title: 'Owes', accountId, balance: -1 }).expect(400);
   });
 
+  // spec/beyond.md R385
+  it('are in the currency of the account where the wallet has neither currency nor unit', async () => {
+    const account = { name: 'Euro', defaultCurrency: 'EUR' };
+    const owner = (await tenant.post(`${external}/accounts`, account).expect(201)).body.id;
+    const add = (changes: object) =>
+      createWallet(tenant, owner as string, { currency: undefined, ...changes });
+    const read = async (walletId: string) =>
+      (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body;
+    const [opened, empty, counted] = [
+      await add({ balance: 7 }),
+      await add({}),
+      await add({ balance: 3, unit: 'credits' }),
+    ];
+    expect(await read(opened)).to.include({ currency: 'EUR', balance: 7 });
+    expect(await read(empty)).to.include({ currency: null, balance: 0 });
+    await tenant.post(grantsOf(empty), grant({ currency: 'USD' })).expect(400);
+    expect(await read(empty)).to.include({ currency: null });
+    const { body } = await tenant.post(grantsOf(empty), grant({ amount: 2 })).expect(201);
+    expect(body).to.include({ currency: 'EUR', amount: 2 });
+    expect(await read(counted)).to.include({ currency: null, unit: 'credits', balance: 3 });
+    const balance = await tenant.get(`/v1/accounts/${owner as string}/balance`).expect(200);
+    expect(balance.body).to.include({ currency: 'EUR', balance: 9, available: 9 });
+  });
+
   // spec/beyond.md R262
   it('of a later time are entered when it comes, and expire', async () => {
     const walletId = await addWallet();
