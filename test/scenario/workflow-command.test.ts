@@ -88,6 +88,30 @@ describe('durabill workflow', function () {
   });
 
   // spec/beyond.md R356
+  it('shows what was taken back', async () => {
+    const file = join(folder, 'undone.yaml');
+    const operation = (words: string) => `{ call: durabill.operation, ${words} }`;
+    const undo = operation(
+      'with: { operationId: deleteAccount, parameters: { accountId: "${ output.id }" } }',
+    );
+    const make = operation(
+      `with: { operationId: createAccount, body: { name: A } }, durabill.undo: ${undo}`,
+    );
+    const stop = '{ raise: { error: { type: urn:x, status: 409, detail: Taken. } } }';
+    const head = definition.slice(0, definition.indexOf('do:')).replace('sizes', 'undone');
+    await writeFile(file, `${head}do: [{ make: ${make} }, { stop: ${stop} }]\n`);
+    const ofTenant = ['--tenant', tenant.id];
+    const made = await workflow('create', file, ...ofTenant);
+    expect(made, made.errors).to.include({ code: 0 });
+    const { output } = await workflow('run', 'undone', ...ofTenant);
+    expect(output).to.match(/failed: \/do\/1\/stop: Taken\.\nundone: \/do\/0\/make\n$/);
+    const logs = await workflow('logs', 'undone', ...ofTenant);
+    expect(logs.output).to.match(
+      /completed {2}make \(call\) {2}\/do\/0\/make .* s {2}\(undone\)\n/,
+    );
+  });
+
+  // spec/beyond.md R356
   it('executes a workflow, and shows its executions', async () => {
     const id = await createAccount(tenant, 'acme');
     const data = JSON.stringify({ id, net_term: 'Net 45' });

@@ -8,7 +8,10 @@ interface Execution {
   readonly executionId: string;
   readonly status: string;
   readonly output: unknown;
-  readonly error: { readonly message: string } | null;
+  readonly error: {
+    readonly message: string;
+    readonly details?: { readonly undone?: readonly string[] };
+  } | null;
 }
 
 interface TaskRow {
@@ -20,6 +23,7 @@ interface TaskRow {
   readonly error: { readonly status?: number; readonly detail?: string } | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
+  readonly undoneAt: string | null;
 }
 
 /** Two requests each time: longer and longer, so that they stay below a plan's number a minute. */
@@ -29,11 +33,13 @@ const pageSize = 1_000;
 const timeOf = (at: string): string => at.slice(11, 23);
 
 /** What a task did, in one line. */
-function taskLine({ name, kind, path, status, error, startedAt, endedAt }: TaskRow): string {
+function taskLine(task: TaskRow): string {
+  const { name, kind, path, status, error, startedAt, endedAt, undoneAt } = task;
   const ms = endedAt === null ? 0 : Date.parse(endedAt) - Date.parse(startedAt);
   const took = endedAt === null ? '' : `  ${(ms / 1000).toFixed(1)} s`;
+  const back = undoneAt === null ? '' : '  (undone)';
   const why = error ? `\n    ${error.status ?? ''} ${error.detail ?? ''}`.trimEnd() : '';
-  return `${timeOf(endedAt ?? startedAt)}  ${status.padEnd(9)}  ${name} (${kind})  ${path}${took}${why}`;
+  return `${timeOf(endedAt ?? startedAt)}  ${status.padEnd(9)}  ${name} (${kind})  ${path}${took}${back}${why}`;
 }
 
 /** Prints tasks as they begin and end; what has ended is asked for once. */
@@ -84,6 +90,8 @@ async function followExecution(api: ApiClient, path: string, printer: TaskPrinte
 function printEnd({ status, output, error }: Execution): void {
   if (status === 'completed') console.log(`completed\n${stringifyJson(output)}`);
   else console.log(error ? `${status}: ${error.message}` : status);
+  const undone = error?.details?.undone ?? [];
+  if (undone.length > 0) console.log(`undone: ${undone.join(', ')}`);
 }
 
 const pathOf = (name: string): string => `/v1/workflows/${encodeURIComponent(name)}`;

@@ -10,6 +10,7 @@ import {
   WorkflowSecret,
   WorkflowVersion,
 } from '../../models/workflows/definition.js';
+import { builtInNames } from '../../schemas/flows/flow-id.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { listPage } from '../lists/listing.js';
@@ -36,7 +37,11 @@ const definedOf = (row: WorkflowDefinition, version: WorkflowVersion): DefinedWo
 });
 
 export const missingWorkflow = (key: string) =>
-  problem.notFound(`There is no workflow '${key.slice(0, 200)}'.`);
+  problem.notFound(
+    builtInNames.has(key)
+      ? `'${key}' is built in: only workflows of your own have that.`
+      : `There is no workflow '${key.slice(0, 200)}'.`,
+  );
 
 const keyed = (key: string) => (isUuid(key) ? { id: key.toLowerCase() } : { name: key });
 

@@ -20,7 +20,10 @@ describe("tenants' workflows: diagrams", () => {
     expect(
       (await tenant.get('/v1/workflows/large-payment/diagram').expect(200)).body,
     ).to.deep.equal(answer.body);
-    await tenant.get('/v1/workflows/billing-run/diagram').expect(404);
+    const builtIn = await tenant.get('/v1/workflows/billing-run/diagram').expect(404);
+    expect(builtIn.body.error.message).to.equal(
+      "'billing-run' is built in: only workflows of your own have that.",
+    );
     await tenant.get('/v1/workflows/nothing/diagram').expect(404);
     const other = await instance.tenant();
     await other.get(`/v1/workflows/${body.id}/diagram`).expect(404);
