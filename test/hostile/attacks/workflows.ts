@@ -259,6 +259,32 @@ export const workflowAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'workflows: as much that takes tasks back as may be kept, and all of it called',
+    seconds: 20,
+    async run(attacker) {
+      // 200 tasks of 400,000 bytes: the one that passes 64 MiB fails, and all before it are taken back.
+      const undo = {
+        call: 'durabill.price',
+        with: { message: { of: '${ workflow.input.text }' } },
+      };
+      const made = {
+        call: 'durabill.operation',
+        with: { operationId: 'listCurrencies' },
+        output: { as: {} },
+        'durabill.undo': undo,
+      };
+      const name = await publish(attacker, [turns([{ made }])]);
+      const data = { list: numbers(200), text: 'x'.repeat(400_000) };
+      const path = `/v1/workflows/${name}`;
+      for (let each = 0; each < 4; each += 1) {
+        const body = textOf({ data, async: true });
+        await attacker.send({ path: `${path}/execute`, method: 'POST', body });
+      }
+      await attacker.flood(() => ({ path: `${path}/executions`, method: 'GET' }));
+      await stop(attacker, name);
+    },
+  },
+  {
     name: 'workflows: dry runs of loops',
     async run(attacker) {
       const name = await publish(attacker, [turns([turns([step], 'inner')], 'outer')]);
