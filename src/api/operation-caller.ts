@@ -5,7 +5,7 @@ import type { Scope } from '../kernel/scope.js';
 import type { CallOperation, OperationCall } from '../messages/definitions/task.js';
 import type { Platform } from '../process/platform.js';
 import { resolveInput } from '../queries/keys/resolve-natural-keys.js';
-import { validate } from '../schemas/fields/validator.js';
+import { reviveInput } from '../schemas/fields/validator.js';
 import { isReadOnly, type Operation } from '../schemas/http/operation.js';
 import { idempotencyOf } from '../schemas/http/idempotency-key.js';
 import { operations } from '../schemas/index.js';
@@ -53,7 +53,7 @@ function inputOf(operation: Operation, { parameters, body, key }: OperationCall)
   return {
     params,
     query: readQuery(operation, part(false)),
-    body: operation.body ? validate(operation.body, structuredClone(body ?? {})) : undefined,
+    body: operation.body ? reviveInput(operation.body, structuredClone(body ?? {})) : undefined,
     idempotencyKey: idempotencyOf(operation) === undefined ? null : key,
   };
 }

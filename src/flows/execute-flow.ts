@@ -7,7 +7,7 @@ import type { Platform } from '../process/platform.js';
 import { getExecution, type ExecutionRecord } from '../queries/flows/execution.js';
 import type { ExecuteBody, Execution } from '../schemas/flows/execution.js';
 import { flowBody } from '../schemas/flows/flow.js';
-import { validate } from '../schemas/fields/validator.js';
+import { checkFor } from '../schemas/fields/validator.js';
 import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing/billing-run.js';
 import { creditNote } from './billing/credit-note.js';
@@ -64,34 +64,35 @@ async function startOf(
   data: Record<string, unknown>,
   idempotencyKey: string | null,
 ): Promise<FlowStart> {
+  const check = checkFor(scope);
   if ('defined' in known) return definedFlow(scope, known.defined, data, idempotencyKey);
   if (!('flow' in known)) {
     if (known.workflow === 'auditUsage') {
-      return usageAudit(validate(known.data, data), scope.now(), idempotencyKey);
+      return usageAudit(check(known.data, data), scope.now(), idempotencyKey);
     }
     if (known.workflow === 'creditInvoice') {
-      const credited = validate(known.data, data);
+      const credited = check(known.data, data);
       await resolveNaturalKeys(scope, known.data, credited);
       return creditNote(credited, idempotencyKey);
     }
     if (known.workflow === 'rerateUsage') {
-      const asked = validate(known.data, data);
+      const asked = check(known.data, data);
       await resolveNaturalKeys(scope, known.data, asked);
       return rerating(scope, asked, idempotencyKey);
     }
     if (known.workflow === 'repriceUsage')
       return repricing(scope, known.data, data, idempotencyKey);
     if (known.workflow === 'erasePerson') {
-      const asked = validate(known.data, data);
+      const asked = check(known.data, data);
       await resolveNaturalKeys(scope, known.data, asked);
       return erasure(asked, idempotencyKey);
     }
-    const asked = validate(known.data, data);
+    const asked = check(known.data, data);
     await resolveNaturalKeys(scope, known.data, asked);
     return billingRun(asked, idempotencyKey);
   }
   const { workflow, flow } = known;
-  const body = validate(flowBody(flow), data) as Record<string, unknown>;
+  const body = check(flowBody(flow), data) as Record<string, unknown>;
   await resolveNaturalKeys(scope, flowBody(flow), body);
   return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
 }

@@ -40,6 +40,8 @@ export interface Host {
    * call, too; left out: it is.
    */
   readonly isUndoInBlocks?: boolean;
+  /** Whether a number that no double holds, which is a text, is one to an input schema; left out: it is. */
+  readonly takesExactNumbers?: boolean;
   /** How much may be computed before others get a word. */
   readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */

@@ -228,7 +228,8 @@ export class Interpreter {
     if (from !== undefined) {
       this.values.checkSize(input, path, 'The input of the task has', definitionLimits.givenBytes);
     }
-    const [fault] = schema ? valueFaults(input, schema.document) : [];
+    const { takesExactNumbers = true } = this.host;
+    const [fault] = schema ? valueFaults(input, schema.document, '', { takesExactNumbers }) : [];
     if (fault) throw taskError(path, 400, `The input${fault.pointer} ${fault.message}.`);
     return input;
   }

@@ -27,9 +27,21 @@ const cannotBeSaid: Readonly<Record<string, RegExp>> = {
   'how long a time is': /is longer than 31 days|no time that somebody could decide in/,
   'branches that go on elsewhere': /Branches run side by side/,
   'what an address, a header, a cron and a time zone are':
-    /must be an address|name of a header|set by the connection|has five fields|has no valid|at most four times an hour|day that never comes|is no time zone/,
+    /must be an address|has a name or password|without line breaks|name of a header|set by the connection|has five fields|has no valid|at most four times an hour|day that never comes|is no time zone/,
   'events that are too many': /There are thousands of it in a second/,
 };
+
+/** Whether a fault is of what an operation or a flow takes (spec/beyond.md R418), which a schema cannot say, either. */
+function isOfWhatIsCalled(definition: unknown, pointer: string): boolean {
+  const [place = '', ...rest] = pointer.split('/with');
+  const names = place.split('/').slice(1);
+  let task = definition as Readonly<Record<string, unknown>> | undefined;
+  for (const name of names) task = task?.[name] as typeof task;
+  const call = task?.['call'];
+  if (rest.length === 0 || typeof call !== 'string') return false;
+  if (call === 'durabill.operation') return rest[0]?.startsWith('/body') === true;
+  return call.startsWith('durabill.') && !/^durabill\.(approval|price)$/.test(call);
+}
 
 describe('the published schema of definitions', function () {
   this.timeout(120_000);
@@ -56,6 +68,7 @@ describe('the published schema of definitions', function () {
     }
     const ofShape = faults.filter(
       ({ pointer, message }) =>
+        !isOfWhatIsCalled(definition, pointer) &&
         !Object.values(cannotBeSaid).some((said) => said.test(`${pointer} ${message}`)),
     );
     expect(ofShape, `only validation refuses: ${text}`).to.deep.equal([]);

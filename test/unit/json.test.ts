@@ -7,6 +7,7 @@ import {
 } from '../../src/api/server/unstorable-text.js';
 import { Decimal, decimalText } from '../../src/kernel/numbers/money.js';
 import { Problem } from '../../src/kernel/problem.js';
+import { jsonSafe } from '../../src/kernel/text/json.js';
 
 function problemOf(work: () => unknown): Problem {
   try {
@@ -170,6 +171,22 @@ describe('JSON', () => {
         assert.equal(problem.kind, 'validation');
         assert.deepEqual(problem.details, { field });
         assert.include(problem.message, `'${field}'`);
+      });
+    }
+  });
+
+  describe('for where it is read with floats', () => {
+    // What another server answers, a workflow has as it is.
+    const rows: [string, unknown][] = [
+      ['123456789012345', 123_456_789_012_345],
+      ['1e3', 1_000],
+      ['0.1234567890123456789', '0.1234567890123456789'],
+      ['1e400', '1e400'],
+      [`1${'0'.repeat(39)}`, `1${'0'.repeat(39)}`],
+    ];
+    for (const [text, expected] of rows) {
+      it(`${text} is ${JSON.stringify(expected)}`, () => {
+        assert.deepEqual(jsonSafe(parseJson(`{"n": [${text}]}`)), { n: [expected] });
       });
     }
   });

@@ -36,7 +36,7 @@ const taken: Readonly<Record<string, object>> = {
     call: 'http',
     with: { ...get, headers: { a: 'b' }, query: { q: '1' }, output: 'response' },
   }),
-  'call of a flow': doing({ call: 'durabill.account-create', with: { name: 'x' } }),
+  'call of a flow': doing({ call: 'durabill.account-delete', with: { id: '${ input.id }' } }),
   if: doing({ ...set, if: '${ input.n > 1 }' }),
   switch: doing({ switch: [{ a: { when: '${ true }', then: 'last' } }, { b: { then: 'end' } }] }),
   then: doing({ ...set, then: 'last' }),

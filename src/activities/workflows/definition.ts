@@ -3,6 +3,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { keepDefinition } from '../../commands/workflows/definition.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { jsonSafe, parseJson } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { definitionLimits, type Definition } from '../../messages/definitions/definition.js';
 import {
@@ -33,7 +34,8 @@ export interface BegunDefinition {
   /**
    * Which rules it keeps to, since they stand in its history. 1: expressions count what functions take apart,
    * and no row of another branch is lost before a secret is put; 2: what takes tasks back is kept in blocks,
-   * and nobody cancels an end that is being recorded; left out: it began before that.
+   * and nobody cancels an end that is being recorded; 3: a number that no double holds is one where a schema asks
+   * for a number, too; left out: it began before that.
    */
   readonly edition?: number;
   /** The time of a sandbox, in milliseconds; left out: the tenant is none. */
@@ -126,13 +128,13 @@ async function begin(
   await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
   const found = await readVersion(scope, definitionId, version);
   if (!found) throw problem.notFound('The version of the workflow is gone.');
-  const definition = JSON.parse(found.definition) as Definition;
+  const definition = jsonSafe(parseJson(found.definition)) as Definition;
   const isSandbox = scope.now !== scope.realNow;
   return {
     definition,
     name: definition.document.name,
     version,
-    edition: 2,
+    edition: 3,
     ...(isSandbox ? { standsAt: scope.now().getTime() } : {}),
   };
 }

@@ -1,10 +1,12 @@
 import { isObject } from '../../kernel/expression/json-schema-check.js';
 import { problem } from '../../kernel/problem.js';
 import {
+  addressFault,
   headerNameFault,
   httpAnswerMax,
   httpHeadMax,
   httpMethods,
+  isHeaderText,
   type HttpCall,
 } from '../../messages/definitions/http-call.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
@@ -19,14 +21,9 @@ const plain = (value: unknown): string | undefined =>
     : undefined;
 
 function addressOf({ endpoint, query }: HttpCall): URL {
-  const isAddress = typeof endpoint === 'string' && URL.canParse(endpoint);
-  const url = isAddress ? new URL(endpoint) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw wrong("'endpoint' must be an address: https://...");
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw wrong("'endpoint' has a name or password: send a header authorization.");
-  }
+  const fault = addressFault(endpoint);
+  if (fault !== undefined) throw wrong(`'endpoint' ${fault}`);
+  const url = new URL(endpoint);
   if (query !== undefined && query !== null && !isObject(query)) {
     throw wrong("'query' must be an object");
   }
@@ -41,9 +38,6 @@ function addressOf({ endpoint, query }: HttpCall): URL {
   return url;
 }
 
-/** What a header may say: nothing that ends it. */
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 function headersOf({ headers }: HttpCall): Record<string, string> {
   if (headers !== undefined && headers !== null && !isObject(headers)) {
     throw wrong("'headers' must be an object");
@@ -54,7 +48,7 @@ function headersOf({ headers }: HttpCall): Record<string, string> {
     const fault = headerNameFault(name);
     if (fault !== undefined) throw wrong(`'headers.${name.slice(0, 100)}' ${fault}`);
     const text = plain(value);
-    if (text === undefined || !headerValue.test(text)) {
+    if (text === undefined || !isHeaderText(text)) {
       throw wrong(`'headers.${name}' must be a text without line breaks`);
     }
     given[name.toLowerCase()] = text;

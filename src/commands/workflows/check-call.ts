@@ -1,4 +1,6 @@
+import type { TSchema } from 'typebox';
 import { isObject, pointerPart } from '../../kernel/expression/json-schema-check.js';
+import { jsonSafe } from '../../kernel/text/json.js';
 import { nearestName } from '../../kernel/text/nearest-name.js';
 import {
   definitionLimits,
@@ -7,12 +9,30 @@ import {
   type CallSpec,
   type DurationSpec,
 } from '../../messages/definitions/definition.js';
-import { headerNameFault } from '../../messages/definitions/http-call.js';
+import {
+  addressFault,
+  headerNameFault,
+  isHeaderText,
+  noAddress,
+} from '../../messages/definitions/http-call.js';
+import { faultsBeside } from '../../schemas/fields/validator.js';
+import { flowBody } from '../../schemas/flows/flow.js';
+import { jobs } from '../../schemas/flows/flow-id.js';
+import { flowList, publicNameOf } from '../../schemas/flows/index.js';
 import { operations } from '../../schemas/index.js';
 import type { Operation } from '../../schemas/http/operation.js';
 import { callNames, isCallable, mustBeGiven } from '../../schemas/workflows/call.js';
 import { callFaults } from '../../schemas/workflows/definition-check.js';
 import type { DefinitionCheck } from './check-definition.js';
+
+/** What flows and other workflows that are built in take. */
+const inputs: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
+  ...flowList.map(([workflow, flow]): [string, TSchema] => [
+    `durabill.${publicNameOf(workflow)}`,
+    flowBody(flow),
+  ]),
+  ...jobs.map(({ name, data }): [string, TSchema] => [`durabill.${name}`, data]),
+]);
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -29,6 +49,20 @@ const nearestOf = (check: DefinitionCheck, name: string, known: readonly string[
 
 const writtenSecret =
   'Whoever reads the definition would see it: give what an answer or the input has.';
+
+/** Whether an expression says part of a value, or all of it. */
+function isOpen(value: unknown): boolean {
+  if (typeof value === 'string') return expressionIn(value) !== undefined;
+  return typeof value === 'object' && value !== null && Object.values(value).some(isOpen);
+}
+
+/** What is written out is checked as it will be when it is called. */
+function checkBody(check: DefinitionCheck, schema: TSchema, body: unknown, pointer: string): void {
+  if (typeof body === 'string') return;
+  for (const fault of faultsBeside(schema, jsonSafe(body), isOpen)) {
+    check.add(pointer + fault.pointer, fault.message);
+  }
+}
 
 /** The operation is known when the definition is saved, so that its rights and its names are, too. */
 function checkOperation(
@@ -62,9 +96,8 @@ function checkOperation(
     const [value, place] = isObject(body) ? [body['value'], '/body/value'] : [body, '/body'];
     if (typeof value === 'string') check.read(value, pointer + place, variables, writtenSecret);
   }
-  if (body !== undefined && !operation.body) {
-    check.add(`${pointer}/body`, `${operation.id} takes no body.`);
-  }
+  if (operation.body) checkBody(check, operation.body, body ?? {}, `${pointer}/body`);
+  else if (body !== undefined) check.add(`${pointer}/body`, `${operation.id} takes no body.`);
 }
 
 function checkApproval(check: DefinitionCheck, { timeout }: Given, pointer: string): void {
@@ -76,17 +109,19 @@ function checkApproval(check: DefinitionCheck, { timeout }: Given, pointer: stri
 
 function checkHttp(check: DefinitionCheck, given: Given, pointer: string): void {
   const { method, endpoint, headers, body } = given;
-  for (const name of isObject(headers) ? Object.keys(headers) : []) {
-    const fault = headerNameFault(name);
+  for (const [name, value] of isObject(headers) ? Object.entries(headers) : []) {
+    const isWritten = typeof value === 'string' && expressionIn(value) === undefined;
+    const isText = !isWritten || isHeaderText(value);
+    const fault =
+      headerNameFault(name) ?? (isText ? undefined : 'must be a text without line breaks');
     if (fault !== undefined) check.add(`${pointer}/headers${pointerPart(name)}`, fault);
   }
   if (method === 'GET' && body !== undefined) {
     check.add(`${pointer}/body`, 'is not for GET: use query');
   }
   if (typeof endpoint === 'string' && expressionIn(endpoint) === undefined) {
-    if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
-      check.add(`${pointer}/endpoint`, 'must be an address: https://...');
-    }
+    const fault = /^https?:\/\//.test(endpoint) ? addressFault(endpoint) : noAddress;
+    if (fault !== undefined) check.add(`${pointer}/endpoint`, fault);
   }
 }
 
@@ -122,6 +157,8 @@ export function checkCall(
     isFine(pointerPart(name)),
   );
   checks[call]?.(check, Object.fromEntries(rest), place, known);
+  const input = inputs.get(call);
+  if (input && isObject(given ?? {})) checkBody(check, input, given ?? {}, place);
   // A secret goes to a server by name and nowhere else.
   check.value(given, place, call === 'http' ? [...known, 'secrets'] : known);
 }

@@ -5,7 +5,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import { resolveNaturalKeys } from '../../queries/keys/resolve-natural-keys.js';
 import { readHalfOpenRange } from '../../queries/lists/time-range.js';
-import { validate } from '../../schemas/fields/validator.js';
+import { checkFor } from '../../schemas/fields/validator.js';
 import type { repriceWorkflow } from '../../schemas/usage/repricing.js';
 import type { FlowStart } from '../run-flow.js';
 
@@ -22,7 +22,7 @@ export async function repricing(
   given: Record<string, unknown>,
   idempotencyKey: string | null,
 ): Promise<FlowStart<'repriceUsage'>> {
-  const data = validate(schema, given);
+  const data = checkFor(scope)(schema, given);
   await resolveNaturalKeys(scope, schema, data);
   const { from, to } = readHalfOpenRange(data);
   if (from === undefined || to === undefined) {

@@ -85,8 +85,42 @@ export function shapeFaults(schema: unknown, pointer: string, depth = 0): Fault[
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-const isOfType = (value: unknown, type: unknown): boolean =>
-  type === 'integer' ? Number.isInteger(value) : typeOf(value) === type;
+/** A number that no double holds, as `jsonSafe` writes it: more than 15 digits, without an exponent. */
+const exactForm = /^-?(?=[\d.]{16,80}$)\d+(\.\d+)?$/;
+const isExactNumber = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  exactForm.test(value) &&
+  value
+    .replace(/^-?0*\.?0*/, '')
+    .replace('.', '')
+    .replace(/0+$/, '').length > 15;
+
+function isOfType(value: unknown, type: unknown, isExact: boolean): boolean {
+  if (type === 'integer')
+    return Number.isInteger(value) || (isExact && !String(value).includes('.'));
+  return typeOf(value) === type || (isExact && type === 'number');
+}
+
+/** Two numbers in one unit: the last place that either has behind the point. */
+function inOneUnit(one: string, other: string): [bigint, bigint] {
+  const places = Math.max(...[one, other].map((text) => text.split('.')[1]?.length ?? 0));
+  const units = (text: string): bigint => {
+    const [whole = '', part = ''] = text.split('.');
+    return BigInt(whole + part.padEnd(places, '0'));
+  };
+  return [units(one), units(other)];
+}
+
+/** Whether a number is below or above a bound; one that is written out is compared to its last digit. */
+function breaks(value: number | string, bound: number, isLeast: boolean): boolean {
+  const size = Number(value);
+  const written = String(bound);
+  if (typeof value === 'number' || size !== bound || written.includes('e')) {
+    return isLeast ? size < bound : size > bound;
+  }
+  const [exact, least] = inOneUnit(value, written);
+  return isLeast ? exact < least : exact > least;
+}
 
 const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
   date: (text) => text.length === 10 && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)),
@@ -98,11 +132,13 @@ const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-function boundFault(value: unknown, schema: Schema): string | undefined {
-  const size = typeof value === 'number' ? value : undefined;
+function boundFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
+  const asked = [schema['type']].flat();
+  const isExactSize = isExact && (asked.includes('number') || asked.includes('integer'));
+  const size = typeof value === 'number' || isExactSize ? (value as number | string) : undefined;
   const length = typeof value === 'string' ? value.length : undefined;
   const items = Array.isArray(value) ? value.length : undefined;
-  const rules: readonly [number | undefined, string, boolean][] = [
+  const rules: readonly [number | string | undefined, string, boolean][] = [
     [size, 'minimum', true],
     [size, 'maximum', false],
     [length, 'minLength', true],
@@ -113,16 +149,17 @@ function boundFault(value: unknown, schema: Schema): string | undefined {
   const broken = rules.find(([given, name, isLeast]) => {
     const bound = schema[name];
     if (given === undefined || typeof bound !== 'number') return false;
-    return isLeast ? given < bound : given > bound;
+    return breaks(given, bound, isLeast);
   });
   return broken && `breaks '${broken[1]}' ${String(schema[broken[1]])}`;
 }
 
-function ownFault(value: unknown, schema: Schema): string | undefined {
+function ownFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
   const { type, enum: values, format } = schema;
   if (type !== undefined) {
     const allowed: unknown[] = Array.isArray(type) ? type : [type];
-    if (!allowed.some((one) => isOfType(value, one))) return `must be ${allowed.join(' or ')}`;
+    if (!allowed.some((one) => isOfType(value, one, isExact)))
+      return `must be ${allowed.join(' or ')}`;
   }
   if (Array.isArray(values) && !values.some((one) => isSame(one, value))) {
     return `must be one of: ${values.map((one) => JSON.stringify(one)).join(', ')}`.slice(0, 500);
@@ -133,16 +170,21 @@ function ownFault(value: unknown, schema: Schema): string | undefined {
   if (typeof format === 'string' && typeof value === 'string') {
     if (formatChecks[format]?.(value) === false) return `must be a ${format}`;
   }
-  return boundFault(value, schema);
+  return boundFault(value, schema, isExact);
 }
 
 const faultsMax = 20;
 
 /** What of a value is not as its schema says; the first twenty. */
-export function valueFaults(value: unknown, schema: unknown, pointer = ''): Fault[] {
+export function valueFaults(
+  value: unknown,
+  schema: unknown,
+  pointer = '',
+  options: { readonly takesExactNumbers: boolean } = { takesExactNumbers: true },
+): Fault[] {
   if (schema === false) return [{ pointer, message: 'is not taken here' }];
   if (!isObject(schema)) return [];
-  const own = ownFault(value, schema);
+  const own = ownFault(value, schema, options.takesExactNumbers && isExactNumber(value));
   if (own !== undefined) return [{ pointer, message: own }];
   const faults: Fault[] = [];
   const { properties, required, additionalProperties: more, items } = schema;
@@ -155,13 +197,13 @@ export function valueFaults(value: unknown, schema: unknown, pointer = ''): Faul
     }
     for (const [name, one] of Object.entries(value)) {
       const inner = Object.hasOwn(named, name) ? named[name] : more;
-      faults.push(...valueFaults(one, inner, pointer + pointerPart(name)));
+      faults.push(...valueFaults(one, inner, pointer + pointerPart(name), options));
       if (faults.length >= faultsMax) break;
     }
   }
   if (Array.isArray(value) && items !== undefined) {
     for (const [index, one] of value.entries()) {
-      faults.push(...valueFaults(one, items, pointer + pointerPart(index)));
+      faults.push(...valueFaults(one, items, pointer + pointerPart(index), options));
       if (faults.length >= faultsMax) break;
     }
   }

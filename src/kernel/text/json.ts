@@ -159,6 +159,7 @@ const isSafeNumber = (value: Decimal): boolean =>
  */
 export function jsonSafe(value: unknown): unknown {
   if (value instanceof Decimal) return isSafeNumber(value) ? value.toNumber() : decimalText(value);
+  if (value instanceof NumberToken) return value.text;
   if (Array.isArray(value)) return value.map(jsonSafe);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, jsonSafe(child)]));

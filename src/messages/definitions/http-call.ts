@@ -34,6 +34,19 @@ export function headerNameFault(name: string): string | undefined {
   return ofConnection.has(name.toLowerCase()) ? 'is set by the connection' : undefined;
 }
 
+/** Whether a header may say it: nothing that ends the header. */
+export const isHeaderText = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+
+export const noAddress = 'must be an address: https://...';
+
+/** Why an address cannot be called; undefined: it can. */
+export function addressFault(address: unknown): string | undefined {
+  const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return noAddress;
+  const isSigned = url.username !== '' || url.password !== '';
+  return isSigned ? 'has a name or password: send a header authorization' : undefined;
+}
+
 /**
  * What stands for a secret in the history of an execution. `mark` is random and of the execution, so that
  * nobody's data can ask for a secret.

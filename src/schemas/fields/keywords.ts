@@ -12,6 +12,9 @@ import { readDateOrInstant } from './date-or-instant.js';
 /** What a keyword makes of a value: the value to put in its place, or why it is not one. */
 type Reading = { readonly value: unknown } | { readonly fault: string };
 
+/** A number without an exponent, which is all that a decimal is written as. */
+const decimalForm = /^-?\d{1,40}(\.\d{1,40})?$/;
+
 /** What a check is called with: see `reviveInput` of the validator. */
 export interface CheckContext {
   readonly acceptsDecimalText?: boolean;
@@ -59,7 +62,8 @@ function readDecimalValue(
   data: unknown,
   context: CheckContext | undefined,
 ): Reading {
-  const isText = typeof data === 'string' && context?.acceptsDecimalText === true;
+  const isText =
+    typeof data === 'string' && context?.acceptsDecimalText === true && decimalForm.test(data);
   if (typeof data !== 'number' && !(data instanceof Decimal) && !isText) {
     return isNumberObject(data) ? tooManyDigits : { fault: 'must be a number' };
   }

@@ -1,8 +1,10 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
+import { pointerPart } from '../../kernel/expression/json-schema-check.js';
 import { isCalendarDate } from '../../kernel/time/date.js';
 import { isUuid } from '../../kernel/id.js';
+import type { Scope } from '../../kernel/scope.js';
 import { isNumberObject } from '../../kernel/text/json.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import { limitFaults } from '../http/fault-limits.js';
@@ -48,11 +50,58 @@ export function validate<S extends TSchema>(schema: S, value: unknown): Static<S
 }
 
 /**
- * Checks a value that was accepted before and has been kept as JSON by Temporal: decimals that no
+ * Checks a value that has been JSON with floats, as it is in Temporal and in expressions: decimals that no
  * float can hold are texts there (see `jsonSafe`).
  */
 export function reviveInput<S extends TSchema>(schema: S, value: unknown): Static<S> {
   return validateWith({ acceptsDecimalText: true }, schema, value);
+}
+
+/** How what the caller of an operation gives is checked: workflows of tenants have JSON with floats. */
+export const checkFor = ({ depth }: Pick<Scope, 'depth'>): typeof validate =>
+  depth === undefined ? validate : reviveInput;
+
+/** Where a schema has forms of which one holds: which one, what is not said yet may decide. */
+const inForms = /\/(anyOf|oneOf|if|then|else|not)\//;
+
+/** Which values there are is data of an instance, and changes. */
+const ofData: ReadonlySet<string> = new Set(['picklist', 'currency', 'country']);
+
+/**
+ * What is wrong with a value, at its place, whatever the instance. `isOpen` says of a part of it whether
+ * something in it is not said yet: such a part has no faults but names that are not known, or are missing.
+ */
+export function faultsBeside(
+  schema: TSchema,
+  value: unknown,
+  isOpen: (part: unknown) => boolean,
+): { readonly pointer: string; readonly message: string }[] {
+  const check = validatorOf(schema);
+  if (check.call({ acceptsDecimalText: true }, structuredClone(value))) return [];
+  const errors = check.errors ?? [];
+  const areFormsOpen = isOpen(value) || errors.some(({ keyword }) => ofData.has(keyword));
+  const isSure = (error: ErrorObject): boolean => {
+    const { keyword, schemaPath, data } = error;
+    if (ofData.has(keyword) || isToldByAnother(error, errors)) return false;
+    if (areFormsOpen && (keyword === 'anyOf' || inForms.test(schemaPath))) return false;
+    return keyword === 'required' || keyword === 'additionalProperties' || !isOpen(data);
+  };
+  return errors
+    .filter(isSure)
+    .slice(0, faultsMax)
+    .map((error) => {
+      const { missingProperty, additionalProperty } = error.params as Readonly<
+        Record<string, string | undefined>
+      >;
+      const name = missingProperty ?? additionalProperty;
+      const { text, shortName, known } = faultOf(error);
+      const named = name === undefined ? '' : `'${shortName ?? name}' `;
+      const others = known ? `. Known are: ${known.join(', ')}.` : '';
+      return {
+        pointer: error.instancePath + (name === undefined ? '' : pointerPart(name)),
+        message: `${named}${text}${others}`,
+      };
+    });
 }
 
 function validateWith<S extends TSchema>(

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { Type, type TSchema } from 'typebox';
 import { pointerPart, type Fault } from '../../kernel/expression/json-schema-check.js';
 import type { TaskKind } from '../../messages/definitions/definition.js';
+import { faultMessage } from '../http/fault-message.js';
 import { callForm } from './call.js';
 import { closed } from './definition-part.js';
 import { Head, shallowList, taskForms, taskName } from './definition.js';
@@ -48,7 +49,7 @@ function faultOf(error: ErrorObject, pointer: string): Fault {
     if (description !== undefined)
       return { pointer: place, message: `is not valid: ${description}` };
   }
-  return { pointer: place, message: error.message ?? 'is not valid' };
+  return { pointer: place, message: faultMessage(error) };
 }
 
 /** A property whose forms were tried one after the other has one fault, not one of each form. */

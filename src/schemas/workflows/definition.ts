@@ -267,7 +267,10 @@ export const Head = Type.Object(
           description:
             'Unique among the workflows of a tenant: small letters, digits and hyphens; not schema, validate or what looks like an id.',
         }),
-        version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$', description: 'Yours to choose.' }),
+        version: Type.String({
+          pattern: '^\\d+\\.\\d+\\.\\d+$',
+          description: 'A version of yours, three numbers: 1.0.0.',
+        }),
         title: Type.Optional(Type.String({ maxLength: 255, description: 'What people call it.' })),
         summary: Type.Optional(Type.String({ maxLength: 4000, description: 'What it does.' })),
       },

@@ -248,7 +248,10 @@ export async function runDefinition(
   setHandler(clockMoved, (now) => time.goOn(now));
   const state = resumed?.state ?? newState(time.now());
   // What an event says is not checked before it starts an execution.
-  const [fault] = valueFaults(run.input.start, definition.input?.schema?.document);
+  const takesExactNumbers = edition > 2;
+  const [fault] = valueFaults(run.input.start, definition.input?.schema?.document, '', {
+    takesExactNumbers,
+  });
   if (fault) {
     throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`), []);
   }
@@ -261,6 +264,7 @@ export async function runDefinition(
     isMeasured,
     isPartingCounted: edition > 0,
     isUndoInBlocks: edition > 1,
+    takesExactNumbers,
     isCanceled,
   };
   const interpreter = new Interpreter(state, host);

@@ -106,6 +106,22 @@ describe('checking a definition', () => {
       doing({ call: 'Durabil.price', with: {} }),
       "There is no 'Durabil.price' to call. Did you mean durabill.price?",
     ],
+    [{ document, do: [] }, 'must have at least 1 item'],
+    [
+      { document: { ...document, version: 'one' }, do: [{ one: set }] },
+      'is not valid: A version of yours, three numbers: 1.0.0.',
+    ],
+    [
+      doing({ call: 'http', with: { method: 'GET', endpoint: 'https://me:key@a.example/' } }),
+      'has a name or password: send a header authorization',
+    ],
+    [
+      doing({
+        call: 'http',
+        with: { method: 'GET', endpoint: 'https://a.example/', headers: { x: 'a\nb: c' } },
+      }),
+      'must be a text without line breaks',
+    ],
     [asking({ onTimeout: 'stay' }), 'must be one of: reject, approve, fail'],
     [{ ...doing(set), input: { schema: { format: 'xml', document: {} } } }, 'must be "json"'],
   ];
@@ -113,6 +129,59 @@ describe('checking a definition', () => {
     it(`says ${message}`, () => {
       const [fault] = definitionFaults(definition, { secrets: new Set() });
       expect(fault?.message).to.equal(message);
+    });
+  }
+
+  // spec/beyond.md R418
+  const asked = (operationId: string, body?: object): object =>
+    doing({ call: 'durabill.operation', with: { operationId, ...(body ? { body } : {}) } });
+  const flow = (input: object): object => doing({ call: 'durabill.payment-save', with: input });
+  const card = (row: object): object =>
+    asked('createService', {
+      name: 'A',
+      rateCards: [{ currency: 'USD', rows: [{ priceDimName: 'a', label: 'a', ...row }] }],
+    });
+  const written: readonly [object, string[]][] = [
+    [
+      asked('createAccount', { nme: 'A' }),
+      ["/body/name 'name' is required", "/body/nme 'nme' is not a known property"],
+    ],
+    [asked('createAccount'), ["/body/name 'name' is required"]],
+    [asked('createAccount', { name: 5 }), ['/body/name must be a text']],
+    [
+      asked('createAccount', { name: '${ input.name }', billingDay: 'x' }),
+      ['/body/billingDay must be'],
+    ],
+    [
+      asked('createAccount', { name: '${ input.name }', colour: 1 }),
+      ["/body/colour 'colour' is not a known property"],
+    ],
+    // What the server alone sets may be sent back, and is passed over.
+    [asked('createAccount', { id: 'x', name: 'A' }), []],
+    // The form of a row is that of its method, which the input says.
+    [card({ priceMethod: '${ input.method }', unitRate: 1 }), []],
+    [card({ priceMethod: 'QUANTITY', unitRate: '${ input.rate }' }), []],
+    [
+      flow({ acount_id: '${ input.id }' }),
+      ["/amount 'amount' is required", "/acount_id 'acount_id' is not a known property"],
+    ],
+    [
+      doing({
+        call: 'durabill.billing-run',
+        with: { periodStart: '2026-13-01', periodEnd: '${ input.end }' },
+      }),
+      ["/periodStart '2026-13-01' must be a calendar date"],
+    ],
+    [doing({ call: 'durabill.billing-run', with: '${ input }' }), []],
+  ];
+  for (const [definition, faults] of written) {
+    it(`says ${faults.join(' and ') || 'nothing'} of ${JSON.stringify(definition).slice(83, 260)}`, () => {
+      const found = definitionFaults(definition, { secrets: new Set() }).map(
+        ({ pointer, message }) => `${pointer.replace('/do/0/one/with', '')} ${message}`,
+      );
+      for (const fault of faults)
+        expect(found.filter((one) => one.startsWith(fault))).to.have.length(1);
+      if (faults.length === 0) expect(found).to.deep.equal([]);
     });
   }
 

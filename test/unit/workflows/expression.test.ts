@@ -211,6 +211,41 @@ describe('input schemas of definitions', () => {
     });
   }
 
+  // Numbers that no double holds are texts (spec/beyond.md R417).
+  const exact: readonly [string, object, boolean][] = [
+    ['1234567890123.123456789012', { type: 'number' }, true],
+    ['0.123456789012345678', { type: ['null', 'number'] }, true],
+    ['12345678901234567890.5', { type: 'integer' }, false],
+    ['12345678901234567891', { type: 'integer' }, true],
+    ['-12345678901234567891', { type: 'integer', maximum: 0 }, true],
+    // A double is 1 of it.
+    ['0.9999999999999999999', { type: 'number', minimum: 1 }, false],
+    ['1.0000000000000000001', { type: 'number', minimum: 1 }, true],
+    ['1.0000000000000000001', { type: 'number', maximum: 1 }, false],
+    ['-0.9999999999999999999', { type: 'number', maximum: -1 }, false],
+    ['0.3000000000000000001', { type: 'number', maximum: 0.3 }, false],
+    ['0.2999999999999999999', { type: 'number', maximum: 0.3 }, true],
+    // A double holds these: whoever gives them as texts gives texts.
+    ['123456789012345', { type: 'number' }, false],
+    ['1000000000000000000', { type: 'number' }, false],
+    ['0.0000000000000000001', { type: 'number' }, false],
+    ['1e30', { type: 'number' }, false],
+    ['1234567890123.12345678901x', { type: 'number' }, false],
+    // As a text it is one, and has no size.
+    ['1234567890123.123456789012', { type: 'string', maximum: 1 }, true],
+  ];
+  for (const [value, one, isTaken] of exact) {
+    it(`'${value}' ${isTaken ? 'is' : 'is not'} as ${JSON.stringify(one)} says`, () => {
+      expect(valueFaults(value, one)).to.have.length(isTaken ? 0 : 1);
+    });
+  }
+
+  it('took no number that is a text in executions that began before', () => {
+    const given = '1234567890123.123456789012';
+    const [fault] = valueFaults(given, { type: 'number' }, '', { takesExactNumbers: false });
+    expect(fault?.message).to.equal('must be number');
+  });
+
   it('take no regular expressions and no references', () => {
     const faults = shapeFaults(
       { type: 'text', pattern: '(a+)+$', properties: { a: { $ref: '#' } } },
