@@ -47,6 +47,25 @@ describe('what corrections consider', () => {
     expect(await amountsOf(first, moved, last)).to.deep.equal([[0], [12], [16]]);
   });
 
+  // spec/beyond.md R210
+  it('a range of a contract has the usage that it would price now, rated before it was entered', async () => {
+    const acme = await story.account('acme');
+    const serviceId = await story.service('Metered', meteredService);
+    const other = await story.service('Other', meteredService);
+    const ids = await story.send(calls('acme', serviceId, 1800), calls('acme', other, 1800));
+    const line = { serviceId, rateCards: [usdCard(priceOfEach('api_calls', 0.01))] };
+    const { id } = await story.subscribe(acme, [line], { startDate: '2026-01-01' });
+    // 800 x 0.02 = 16; then 1,800 x 0.01 = 18.
+    expect(await rerate({ contractId: id })).to.deep.include({
+      events: 1,
+      changed: 1,
+      before: [{ currency: 'USD', amount: 16 }],
+      after: [{ currency: 'USD', amount: 18 }],
+    });
+    expect(await amountsOf(...ids)).to.deep.equal([[18], [16]]);
+    expect(await rerate({ contractId: id })).to.include({ events: 1, changed: 0 });
+  });
+
   // spec/beyond.md R202
   it('a cancel and an amend price nothing again but the event that is amended', async () => {
     await story.account('acme');

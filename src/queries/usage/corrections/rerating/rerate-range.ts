@@ -29,7 +29,10 @@ export interface RerateRange {
   readonly serviceId: string | null;
 }
 
-/** The accounts and services with rated usage in a range, in a fixed order. */
+/**
+ * The accounts and services with rated usage in a range, in a fixed order. Of a contract: with usage that
+ * was rated under it, or that its lines may price now.
+ */
 export function findOwners(db: Knex, tenantId: string, range: RerateRange): Promise<MeterOwner[]> {
   const { from, last } = daysTouched(range);
   const { accountId, contractId, serviceId } = range;
@@ -40,7 +43,13 @@ export function findOwners(db: Knex, tenantId: string, range: RerateRange): Prom
      where tenant_id = :tenantId
        and transaction_date >= :first::date and transaction_date <= :last::date
        and (:accountId::uuid is null or master_account_id = :accountId::uuid)
-       and (:contractId::uuid is null or contract_id = :contractId::uuid)
+       and (:contractId::uuid is null or contract_id = :contractId::uuid
+         or (master_account_id, service_id) in (
+           select contract.master_account_id, line.service_id
+           from contract join contract_service as line
+             on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
+           where contract.tenant_id = :tenantId and contract.id = :contractId::uuid
+         ))
        and (:serviceId::uuid is null or service_id = :serviceId::uuid)
      order by 1, 2`,
     { tenantId, first: from ?? null, last: last ?? null, accountId, contractId, serviceId },
