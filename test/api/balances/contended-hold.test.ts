@@ -30,12 +30,13 @@ describe('a hold whose wallet is locked by somebody', () => {
     const body = { accountId, currency: 'USD', amount, expiresInSeconds: 600, key };
     return tenant.post('/v1/holds', body);
   };
-  /** The process of PostgreSQL that waits for the lock. */
+  /** The process of PostgreSQL whose hold waits for the lock. */
   const waiting = async (): Promise<number> => {
     for (;;) {
       const { rows } = await db.query<{ pid: number }>(
         `select pid from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
+         where datname = current_database() and wait_event_type = 'Lock'
+           and query like '%wallet_balance join asked%'`,
       );
       if (rows[0]) return rows[0].pid;
       await wait(5);
@@ -65,7 +66,7 @@ describe('a hold whose wallet is locked by somebody', () => {
   });
 
   it('is made when its statement was ended, and so are those after it', async () => {
-    // Connections that know the statement, and one that has heard of its end.
+    // A connection that has prepared the statement has heard of its end, and makes the next hold.
     for (let time = 1; time <= 3; time += 1) {
       const { scope } = tenant;
       const { asking } = await scope.db.transaction(async (trx) => {
