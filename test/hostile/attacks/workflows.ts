@@ -260,13 +260,11 @@ export const workflowAttacks: readonly Attack[] = [
   },
   {
     name: 'workflows: as much that takes tasks back as may be kept, and all of it called',
-    seconds: 20,
+    seconds: 60,
     async run(attacker) {
-      // 200 tasks of 400,000 bytes: the one that passes 64 MiB fails, and all before it are taken back.
-      const undo = {
-        call: 'durabill.price',
-        with: { message: { of: '${ workflow.input.text }' } },
-      };
+      // 75 tasks of 900,000 bytes pass 64 MiB: that one fails, and all before it are taken back.
+      const text = '${ workflow.input.text }';
+      const undo = { call: 'durabill.price', with: { message: { of: text, and: text } } };
       const made = {
         call: 'durabill.operation',
         with: { operationId: 'listCurrencies' },
@@ -274,7 +272,7 @@ export const workflowAttacks: readonly Attack[] = [
         'durabill.undo': undo,
       };
       const name = await publish(attacker, [turns([{ made }])]);
-      const data = { list: numbers(200), text: 'x'.repeat(400_000) };
+      const data = { list: numbers(80), text: 'x'.repeat(450_000) };
       const path = `/v1/workflows/${name}`;
       for (let each = 0; each < 4; each += 1) {
         const body = textOf({ data, async: true });
