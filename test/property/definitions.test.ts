@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { definitionFaults } from '../../src/commands/workflows/check-definition.js';
-import { DryHost, type FakeResult } from '../../src/flows/workflows/dry-host.js';
-import { Interpreter } from '../../src/interpreter/interpreter.js';
-import type { DefinitionState } from '../../src/interpreter/state.js';
-import { Suspended, TaskError } from '../../src/interpreter/task-error.js';
+import type { FakeResult } from '../../src/flows/workflows/dry-host.js';
 import type { Definition } from '../../src/messages/definitions/definition.js';
-import { tasksOf, type Json } from '../support/workflows/random-definitions.js';
-
-const startMs = Date.parse('2026-11-25T00:00:00Z');
-const start = { n: 2, list: [1, 2, 3] };
+import { tasksOf } from '../support/workflows/random-definitions.js';
+import {
+  carryOut,
+  definitionOf,
+  startMs,
+  StoppingHost,
+} from '../support/workflows/stopping-host.js';
 
 /** What calls give follows from their place alone: some fail, but in branches, where a failure is a race. */
 function resultOf(path: string): FakeResult {
@@ -17,45 +16,6 @@ function resultOf(path: string): FakeResult {
   const sum = [...path].reduce((all, letter) => all + letter.charCodeAt(0), 0);
   if (sum % 5 === 0) return { error: { status: 409, detail: 'Taken.' } };
   return { output: { n: sum } };
-}
-
-/** A host whose history is long after so many steps: calls, waits and what is written. */
-class StoppingHost extends DryHost {
-  readonly #every: number;
-  readonly #isSlow: boolean;
-  #steps = 0;
-
-  constructor(every: number, isSlow: boolean) {
-    super(startMs, resultOf, () => false);
-    this.#every = every;
-    this.#isSlow = isSlow;
-  }
-
-  override isHistoryLong(): boolean {
-    return this.#every > 0 && this.#steps >= this.#every;
-  }
-
-  override call(...given: Parameters<DryHost['call']>): Promise<unknown> {
-    this.#steps += 1;
-    return super.call(...given);
-  }
-
-  override wait(...given: Parameters<DryHost['wait']>): Promise<boolean> {
-    this.#steps += 1;
-    return super.wait(...given);
-  }
-
-  override keep(...given: Parameters<DryHost['keep']>): Promise<void> {
-    this.#steps += 1;
-    // Longer than a portion: as on a machine that others use as well.
-    const until = this.#isSlow && this.#steps < 20 ? performance.now() + 4 : 0;
-    while (performance.now() < until);
-    return super.keep(...given);
-  }
-
-  beginHistory(): void {
-    this.#steps = 0;
-  }
 }
 
 interface Ran {
@@ -68,47 +28,15 @@ interface Ran {
   readonly endedAt: number;
 }
 
-const newState = (): DefinitionState => ({
-  seq: 0,
-  context: {},
-  cost: 0,
-  startedMs: startMs,
-  secretMark: 'mark',
-  undo: [],
-  root: {},
-});
-
-/** Carries out a definition; whenever it stops, all that goes on is its state as JSON. */
+/** Carries out a definition, and tells what came of it. */
 async function run(definition: Definition, every: number, isSlow = false): Promise<Ran> {
-  const host = new StoppingHost(every, isSlow);
-  let state = newState();
-  let output: unknown = null;
-  let fault: unknown = null;
-  let stops = 0;
-  for (let isOver = false; !isOver;) {
-    const interpreter = new Interpreter(state, host);
-    try {
-      output = await interpreter.run(definition, start, { workflow: { input: start } });
-      isOver = true;
-    } catch (error) {
-      if (error instanceof Suspended) {
-        stops += 1;
-        await interpreter.flush();
-        host.beginHistory();
-        state = JSON.parse(JSON.stringify(state)) as DefinitionState;
-      } else if (error instanceof TaskError) {
-        ({ fault } = error);
-        isOver = true;
-      } else throw error;
-    }
-  }
+  const host = new StoppingHost(every, isSlow, resultOf);
+  const { state, ...ended } = await carryOut(definition, host);
   return {
-    output,
-    fault,
+    ...ended,
     calls: host.calls.map(({ path, with: given }) => `${path} ${JSON.stringify(given)}`),
     seqs: host.calls.map(({ seq }) => seq),
     undo: state.undo.map(({ path }) => path),
-    stops,
     endedAt: host.now(),
   };
 }
@@ -116,13 +44,6 @@ async function run(definition: Definition, every: number, isSlow = false): Promi
 const call = { call: 'http', with: { method: 'GET', endpoint: 'https://a.example' } };
 const undo = { call: 'http', with: { method: 'DELETE', endpoint: 'https://a.example' } };
 const random = { call, undo, waitMaxMs: 5_000_000, delay: { seconds: 5 } };
-
-const definitionOf = (tasks: Json[]): Definition => {
-  const document = { dsl: '1.0.0', namespace: 'test', name: 'random', version: '1.0.0' };
-  const definition = { document, do: tasks };
-  expect(definitionFaults(definition, { secrets: new Set() })).to.deep.equal([]);
-  return definition as unknown as Definition;
-};
 
 /** A race of a branch that makes a call, and is kept before it, with one that has more to do and is not. */
 const race = [

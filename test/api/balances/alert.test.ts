@@ -301,13 +301,10 @@ describe('alerts', () => {
   it('count on when they are put as they were read, with another name', async () => {
     const { id } = await add({ accountId, thresholds: [4, 9] });
     await use(500);
-    const counted = async () => {
-      const { body } = await tenant.get(`/v1/alerts?accountId=${accountId}`).expect(200);
-      return body.data[0] as { counted: unknown };
-    };
-    const read = await counted();
+    const list = () => tenant.get(`/v1/alerts?accountId=${accountId}`).expect(200);
+    const [read] = (await list()).body.data as [object];
     await tenant.put(`/v1/alerts/${id as string}`, { ...read, name: 'Other' }).expect(200);
-    const after = await counted();
+    const [after] = (await list()).body.data as [object];
     expect(after).to.deep.include({ name: 'Other', counted: [{ currency: 'USD', value: 5 }] });
   });
 
