@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
+import { Adjustment } from '../../../src/models/billing/adjustments/adjustment.js';
 import { createAccount, createService } from '../../support/billing/usage.js';
 import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
@@ -108,6 +109,62 @@ describe('adjustments', () => {
     const path = `/v1/adjustments/${made.body.id as string}`;
     const moved = await tenant.put(path, { serviceId: other }).expect(400);
     expect(moved.body.error.details).to.include({ field: 'serviceId', value: other });
+  });
+
+  // spec/resources.md R17
+  it('are put as they were read, and end, whatever became of what they name', async () => {
+    const [serviceId, other] = [
+      await createService(tenant, 'Calls'),
+      await createService(tenant, 'Mails'),
+    ];
+    const { body } = await tenant
+      .post(`${external}/contracts`, {
+        name: 'C',
+        masterAccountId: accountId,
+        currency: 'USD',
+        services: [{ serviceId }],
+      })
+      .expect(201);
+    const contract = `${external}/contracts/${body.id as string}`;
+    const minimum = { kind: 'minimum', value: 10 };
+    const ids = [
+      (await post({ ...minimum, contractId: body.id, serviceId }).expect(201)).body.id as string,
+      (await post({ ...minimum, contractServiceId: body.services[0].id }).expect(201)).body.id,
+    ];
+    const [ofContract, ofLine] = ids.map((id) => `/v1/adjustments/${id as string}`);
+    const change = (path = '', more: object, status = 200) => tenant.put(path, more).expect(status);
+    const end = async (to: string) => {
+      for (const path of [ofContract, ofLine]) {
+        const { body: read } = await tenant.get(path ?? '').expect(200);
+        const { body: put } = await change(path, read);
+        expect(put).to.deep.equal({ ...read, updatedAt: put.updatedAt });
+        expect((await change(path, { to })).body).to.include({ value: 10, currency: 'USD', to });
+      }
+    };
+    await tenant.put(contract, { currency: 'EUR' }).expect(200);
+    await end('2026-07-01');
+    // What is changed has to fit: to another currency, and back to what the contract has no more.
+    const { error } = (await change(ofContract, { currency: 'GBP' }, 400)).body;
+    expect(error.details).to.include({ field: 'currency', value: 'GBP' });
+    await change(ofContract, { currency: 'EUR' });
+    await change(ofContract, { currency: 'USD' }, 400);
+    await tenant.put(contract, { currency: 'USD' }).expect(200);
+    await change(ofContract, { currency: 'USD' });
+    // So an older version made it: of a service that is not that of the line.
+    await tenant.scope.db.transaction(async (trx) =>
+      Adjustment.query(trx)
+        .forTenant(tenant.id)
+        .findById(ids[1] ?? '')
+        .patch({ serviceId: other }),
+    );
+    await end('2026-08-01');
+    await change(ofLine, { serviceId: newId() }, 400);
+    await tenant.delete(`${external}/services/${other}`).expect(204);
+    await end('2026-09-01');
+    await tenant.put(contract, { services: [] }).expect(200);
+    await tenant.delete(contract).expect(204);
+    await tenant.delete(`${external}/services/${serviceId}`).expect(204);
+    await end('2026-10-01');
   });
 
   it('have a currency and a period that fit their kind', async () => {

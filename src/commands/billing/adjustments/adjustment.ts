@@ -60,10 +60,22 @@ export async function resolveAdjustment(
   given: AdjustmentCreate,
 ): Promise<ResolvedAdjustment> {
   requireOneScope(given);
-  return resolveParts(trx, tenantId, given);
+  const found = await findScope(trx, tenantId, given);
+  const { accountId, lineageId } = found;
+  const field = scopes.find((name) => (given[name] ?? null) !== null) ?? 'accountId';
+  if (accountId === null) {
+    throw problem.validation(`'${field}' names nothing: '${given[field] ?? ''}'`, {
+      field,
+      value: given[field],
+    });
+  }
+  return { columns: columnsOf(given, found), accountId, lineageId };
 }
 
-/** Changes what is given. 400 and 409: as of a new one. 404: there is none. */
+/**
+ * Changes what is given. 400 and 409: as of a new one, of what is changed; what it names may be gone since,
+ * or have another currency, and it ends all the same. 404: there is none.
+ */
 export async function updateAdjustment(
   scope: Scope,
   id: string,
@@ -82,7 +94,8 @@ export async function updateAdjustment(
         { field, value: given },
       );
     }
-    const { columns } = await resolveParts(trx, tenantId, { ...before, ...input });
+    const given = { ...before, ...input };
+    const columns = columnsOf(given, await findScope(trx, tenantId, given), before);
     await requireNoContradiction(trx, tenantId, columns, id);
     const changed = await known
       .$query(trx)
@@ -123,11 +136,12 @@ function requireOneScope(given: Pick<AdjustmentCreate, (typeof scopes)[number]>)
   );
 }
 
-async function resolveParts(
-  trx: Knex.Transaction,
-  tenantId: string,
+/** The columns of an adjustment. 400: its parts do not fit together; of one that is changed, those that are. */
+function columnsOf(
   given: AdjustmentCreate,
-): Promise<ResolvedAdjustment> {
+  found: FoundScope,
+  before: Partial<Named> = {},
+): AdjustmentColumns {
   const { kind, value, from, to = null } = given;
   requireRange(given);
   requireValue(kind, value);
@@ -137,7 +151,8 @@ async function resolveParts(
       field: 'period',
     });
   }
-  const found = await findScope(trx, tenantId, given);
+  if (given.serviceId !== before.serviceId) requireService(given, found);
+  if (given.currency !== before.currency) requireCurrency(given, found);
   const currency = given.currency ?? (kind === 'discountPercent' ? null : found.currency);
   if (currency === null && kind !== 'discountPercent') {
     throw problem.validation(
@@ -145,7 +160,7 @@ async function resolveParts(
       { field: 'currency' },
     );
   }
-  const columns = {
+  return {
     accountId: given.accountId ?? null,
     contractId: given.contractId ?? null,
     contractServiceId: given.contractServiceId ?? null,
@@ -157,7 +172,6 @@ async function resolveParts(
     fromDate: from,
     toDate: to,
   };
-  return { columns, accountId: found.accountId, lineageId: found.lineageId };
 }
 
 function requireRange({ from, to }: Pick<AdjustmentCreate, 'from' | 'to'>): void {
@@ -185,14 +199,22 @@ function periodOf(period: string): string {
   });
 }
 
+/** What of an adjustment its contract or line may have another of. */
+type Named = Pick<AdjustmentCreate, 'serviceId' | 'currency'>;
+
+/** What an adjustment names, as it is now. */
 interface FoundScope {
-  readonly accountId: string;
+  /** The account of its contract or line, else its own; null: it is gone, or there is none. */
+  readonly accountId: string | null;
   readonly lineageId: string | null;
   /** That of the contract, else of the account. */
   readonly currency: string | null;
+  readonly contractCurrency: string | null;
+  readonly lineServiceId: string | null;
+  /** Whether there is the service, where one is named. */
+  readonly hasService: boolean;
 }
 
-/** What an adjustment holds for. 400: the scope or the service is none, or nothing is charged of both. */
 async function findScope(
   trx: Knex.Transaction,
   tenantId: string,
@@ -205,14 +227,7 @@ async function findScope(
     lineId: given.contractServiceId ?? null,
     serviceId: given.serviceId ?? null,
   };
-  const [row] = await sqlRows<
-    Omit<FoundScope, 'accountId'> & {
-      accountId: string | null;
-      hasService: boolean;
-      lineServiceId: string | null;
-      contractCurrency: string | null;
-    }
-  >(
+  const [row] = await sqlRows<FoundScope>(
     trx,
     `select coalesce(contract.currency, account.default_currency) as "currency",
        contract.currency as "contractCurrency", account.id as "accountId",
@@ -230,26 +245,24 @@ async function findScope(
        and account.deleted_at is null`,
     of,
   );
-  const field = scopes.find((name) => (given[name] ?? null) !== null) ?? 'accountId';
-  if (!row || row.accountId === null) {
-    throw problem.validation(`'${field}' names nothing: '${given[field] ?? ''}'`, {
-      field,
-      value: given[field],
-    });
-  }
-  if (!row.hasService) {
-    throw problem.validation(`'serviceId' names no service: '${given.serviceId ?? ''}'`, {
+  if (!row) throw new Error('One row is always selected.');
+  return row;
+}
+
+function requireService({ serviceId }: Named, { hasService, lineServiceId }: FoundScope): void {
+  if (!hasService) {
+    throw problem.validation(`'serviceId' names no service: '${serviceId ?? ''}'`, {
       field: 'serviceId',
-      value: given.serviceId,
+      value: serviceId,
     });
   }
-  const { accountId, lineageId, currency, lineServiceId, contractCurrency } = row;
-  requireSame('serviceId', given.serviceId, lineServiceId, 'the service of the line');
-  // A percentage may be only of charges in a currency, also where there are none yet.
-  if (given.kind !== 'discountPercent') {
-    requireSame('currency', given.currency, contractCurrency, 'the currency of the contract');
-  }
-  return { accountId, lineageId, currency };
+  requireSame('serviceId', serviceId, lineServiceId, 'the service of the line');
+}
+
+/** A percentage may be only of charges in a currency, also where there are none yet. */
+function requireCurrency({ kind, currency }: AdjustmentCreate, { contractCurrency }: FoundScope) {
+  if (kind === 'discountPercent') return;
+  requireSame('currency', currency, contractCurrency, 'the currency of the contract');
 }
 
 /** 400: nothing would ever be charged of what is given, because the line or contract has another. */
