@@ -89,10 +89,10 @@ async function holdWallet(trx: Knex.Transaction, scope: Scope, id: string): Prom
 /** A wallet that is about to have a grant, in the currency of its account where it names none. */
 export async function withCurrency(
   trx: Knex.Transaction,
-  { tenantId }: Pick<Scope, 'tenantId'>,
+  { tenantId, now }: Pick<Scope, 'tenantId' | 'now'>,
   wallet: Wallet,
 ): Promise<Wallet> {
-  wallet.currency ??= await Wallet.takeCurrency(trx, tenantId, wallet.id);
+  wallet.currency ??= await Wallet.takeCurrency(trx, tenantId, wallet.id, now());
   return wallet;
 }
 

@@ -17,10 +17,11 @@ export class Wallet extends BillingRecord {
     trx: Knex.Transaction,
     tenantId: string,
     id: string,
+    at: Date,
   ): Promise<string | null> {
     const [taken] = await sqlRows<{ currency: string }>(
       trx,
-      `update wallet set currency = account.default_currency from account
+      `update wallet set currency = account.default_currency, updated_at = :at from account
        where wallet.tenant_id = :tenantId and wallet.id = :id
          and wallet.currency is null and wallet.unit is null
          and account.tenant_id = wallet.tenant_id and account.id = wallet.account_id
@@ -28,7 +29,7 @@ export class Wallet extends BillingRecord {
          and not exists (select from wallet_balance as own
            where own.tenant_id = wallet.tenant_id and own.wallet_id = wallet.id)
        returning wallet.currency`,
-      { tenantId, id },
+      { tenantId, id, at },
     );
     return taken?.currency ?? null;
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
+import { Wallet } from '../../../src/models/payments/wallet.js';
 import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 import { createWallet, readEntries, shortEntry } from '../../support/billing/wallets.js';
@@ -196,8 +197,13 @@ describe('grants of wallets', () => {
     expect(await read(empty)).to.include({ currency: null, balance: 0 });
     await tenant.post(grantsOf(empty), grant({ currency: 'USD' })).expect(400);
     expect(await read(empty)).to.include({ currency: null });
+    const { db, tenantId } = tenant.scope;
+    const changedAt = async () =>
+      (await Wallet.query(db.read).forTenant(tenantId).findById(empty))?.updatedAt;
+    const before = await changedAt();
     const { body } = await tenant.post(grantsOf(empty), grant({ amount: 2 })).expect(201);
     expect(body).to.include({ currency: 'EUR', amount: 2 });
+    expect(await changedAt()).to.be.greaterThan(before ?? new Date(NaN));
     expect(await read(counted)).to.include({ currency: null, unit: 'credits', balance: 3 });
     const balance = await tenant.get(`/v1/accounts/${owner as string}/balance`).expect(200);
     expect(balance.body).to.include({ currency: 'EUR', balance: 9, available: 9 });
