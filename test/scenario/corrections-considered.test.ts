@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { findOwners } from '../../src/queries/usage/corrections/rerating/rerate-range.js';
 import { meteredService, summary, usage, type Message } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
@@ -64,6 +65,28 @@ describe('what corrections consider', () => {
     });
     expect(await amountsOf(...ids)).to.deep.equal([[18], [16]]);
     expect(await rerate({ contractId: id })).to.include({ events: 1, changed: 0 });
+  });
+
+  // spec/beyond.md R210
+  it('a range of a contract reads no usage of lines that are deleted', async () => {
+    const acme = await story.account('acme');
+    const [serviceId, other] = [await story.service('Calls'), await story.service('Other')];
+    await story.send(calls('acme', serviceId, 100), calls('acme', other, 100));
+    const contract = await story.subscribe(acme, [serviceId, other]);
+    const owners = () =>
+      findOwners(tenant.scope.db.read, tenant.id, {
+        from: '2026-03-01T00:00:00Z',
+        to: '2026-04-01T00:00:00Z',
+        accountId: null,
+        contractId: contract.id,
+        serviceId: null,
+      });
+    expect(await owners()).to.have.length(2);
+    await tenant.delete(`${contract.path}/services/${contract.lines[0]?.id}`).expect(204);
+    expect(await owners()).to.deep.equal([{ accountId: acme, serviceId: other }]);
+    await tenant.put(contract.path, { services: [] }).expect(200);
+    await tenant.delete(contract.path).expect(204);
+    expect(await owners()).to.deep.equal([]);
   });
 
   // spec/beyond.md R202

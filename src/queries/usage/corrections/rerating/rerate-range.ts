@@ -49,6 +49,7 @@ export function findOwners(db: Knex, tenantId: string, range: RerateRange): Prom
            from contract join contract_service as line
              on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
            where contract.tenant_id = :tenantId and contract.id = :contractId::uuid
+             and contract.deleted_at is null and line.deleted_at is null
          ))
        and (:serviceId::uuid is null or service_id = :serviceId::uuid)
      order by 1, 2`,
