@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { openParquetWriter } from '../../src/adapters/parquet/parquet-writer.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import { sqlRows } from '../../src/models/db/sql-rows.js';
@@ -11,7 +10,7 @@ import {
 } from '../../src/queries/usage/totals/usage-total-sql.js';
 import { createAccount, createService, usage, waitUntilRated } from '../support/billing/usage.js';
 import { external, type TestTenant } from '../support/servers/instance.js';
-import { asOwner } from '../support/servers/rows.js';
+import { asOwner, rowsRead } from '../support/servers/rows.js';
 import { useInstance } from '../support/servers/use-instance.js';
 
 const count = 60;
@@ -24,17 +23,6 @@ async function sendUsage(tenant: TestTenant): Promise<void> {
   const messages = Array.from({ length: count }, () => ({ message: usage('acme', serviceId) }));
   await tenant.post('/v1/ingest/usage/batch', messages).expect(200);
   await waitUntilRated(tenant, count);
-}
-
-/** How many rows this transaction has read so far of tables whose names begin so. */
-async function rowsRead(trx: Knex.Transaction, table: string): Promise<number> {
-  const [row] = await sqlRows<{ read: string }>(
-    trx,
-    `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as read
-     from pg_stat_xact_user_tables where relname like :pattern`,
-    { pattern: `${table}%` },
-  );
-  return Number(row?.read);
 }
 
 /** Statistics of a large database learn of a new tenant when its tables have grown by a tenth. */

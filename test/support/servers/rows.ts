@@ -1,4 +1,6 @@
+import type { Knex } from 'knex';
 import pg from 'pg';
+import { sqlRows } from '../../../src/models/db/sql-rows.js';
 
 /** Runs the work as the owner of the database, whom row-level security does not bind. */
 export async function asOwner<T>(
@@ -91,4 +93,19 @@ export async function openPhotographer(
     },
     close: () => client.end(),
   };
+}
+
+/**
+ * How many rows of a table, or of its parts, the connection of a transaction has read so far: what those
+ * before it have read may be among them.
+ */
+export async function rowsRead(trx: Knex.Transaction, table: string): Promise<number> {
+  const [row] = await sqlRows<{ read: string }>(
+    trx,
+    `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as read
+     from pg_stat_xact_user_tables
+     where relid in (select relid from pg_partition_tree(:table) union select :table::regclass)`,
+    { table },
+  );
+  return Number(row?.read);
 }
