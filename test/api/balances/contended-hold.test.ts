@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { releaseHold } from '../../../src/commands/balances/hold.js';
@@ -6,6 +5,7 @@ import { within } from '../../../src/kernel/scope.js';
 import { WalletBalance } from '../../../src/models/balances/wallet-balance.js';
 import { createWallet, readEntries, shortEntry } from '../../support/billing/wallets.js';
 import { createAccount } from '../../support/billing/usage.js';
+import { until } from '../../start/workbench.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('a hold whose wallet is locked by somebody', () => {
@@ -31,16 +31,19 @@ describe('a hold whose wallet is locked by somebody', () => {
     return tenant.post('/v1/holds', body);
   };
   /** The process of PostgreSQL whose hold waits for the lock. */
-  const waiting = async (): Promise<number> => {
-    for (;;) {
+  const waiting = async (): Promise<number | undefined> => {
+    let pid: number | undefined;
+    const look = async () => {
       const { rows } = await db.query<{ pid: number }>(
         `select pid from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'
            and query like '%wallet_balance join asked%'`,
       );
-      if (rows[0]) return rows[0].pid;
-      await wait(5);
-    }
+      pid = rows[0]?.pid;
+      return pid;
+    };
+    await until(look, 20_000, 'a hold that waits for the lock');
+    return pid;
   };
 
   // spec/beyond.md R268
