@@ -109,7 +109,7 @@ export interface UndoMeans {
   /** A block of calls that was kept outside of the state. */
   readonly read: (block: number) => Promise<readonly Undo[]>;
   readonly isHistoryLong: () => boolean;
-  /** Whether undoing ends with this fault of a call; else it goes on with the next one. */
+  /** For dry runs: whether undoing ends with this fault of a call, and does not go on with the next one. */
   readonly isLastFault?: (error: unknown) => boolean;
 }
 

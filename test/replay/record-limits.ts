@@ -57,6 +57,15 @@ const failsLate = (server: Server): readonly object[] => {
   return [{ first: tried }, { second: tried }, { went: look }];
 };
 
+/** A text that edition 3 takes as a number: the one that is kept was recorded under edition 2, and has a call. */
+const exact = {
+  input: {
+    from: '1234567890123.123456789012',
+    schema: { format: 'json', document: { type: 'number' } },
+  },
+  set: { n: 1 },
+};
+
 /** Calls that are taken back, and others that make the history long; the last of these ends all. */
 const fails = (server: Server): readonly object[] => {
   const call = (method: string, more: object = {}): object => ({
@@ -113,6 +122,10 @@ export async function recordLimits(
     await handle.result().catch(() => undefined);
     return handle.fetchHistory();
   };
+  await keep(
+    'definition-exact-number',
+    await lastOf(await begin('exact', [{ exact: caught(exact) }])),
+  );
   await keep('definition-limits', await lastOf(await begin('limits', limits(server))));
   await keep('definition-undo-in-blocks', await lastOf(await begin('late', failsLate(server))));
   await keep('definition-undone-later', await lastOf(await begin('fails', fails(server))));
