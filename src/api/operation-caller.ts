@@ -1,5 +1,5 @@
 import { answerOnce } from '../commands/flows/idempotent-request.js';
-import { jsonSafe, parseJson } from '../kernel/text/json.js';
+import { jsonWithDoubles, parseJson } from '../kernel/text/json.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { CallOperation, OperationCall } from '../messages/definitions/task.js';
@@ -58,8 +58,8 @@ function inputOf(operation: Operation, { parameters, body, key }: OperationCall)
   };
 }
 
-/** Numbers that a double does not hold are texts: an expression loses no digit. */
-const jsonOf = (text: string | null): unknown => jsonSafe(parseJson(text ?? 'null'));
+/** Numbers that no double holds are texts: an expression loses no digit. */
+const jsonOf = (text: string | null): unknown => jsonWithDoubles(parseJson(text ?? 'null'));
 
 /**
  * Calls operations for the workflows of tenants, in this process and with all that HTTP checks: rights,

@@ -4,7 +4,7 @@ import type { FlowBatchItem } from '../messages/flow-batch.js';
 import type { FlowInput } from '../messages/flow-run.js';
 import type { Platform } from '../process/platform.js';
 import { findItemOutcomes } from '../queries/flows/flow-batch.js';
-import { validate } from '../schemas/fields/validator.js';
+import { checkFor } from '../schemas/fields/validator.js';
 import { flowBody } from '../schemas/flows/flow.js';
 import { flows, type FlowWorkflow } from '../schemas/flows/index.js';
 import { runFlow } from './run-flow.js';
@@ -24,13 +24,14 @@ export type BatchItem =
   | { readonly flowExecutionId?: string; readonly problem: Problem };
 
 /** The items that can be run, and the problems of the others by their places. */
-function checkItems(workflow: FlowWorkflow, bodies: readonly unknown[]) {
+function checkItems(scope: Scope, workflow: FlowWorkflow, bodies: readonly unknown[]) {
+  const check = checkFor(scope);
   const schema = flowBody(flows[workflow]);
   const items: FlowBatchItem[] = [];
   const problems = new Map<number, Problem>();
   for (const [index, given] of bodies.entries()) {
     try {
-      const body = validate(schema, given) as Record<string, unknown>;
+      const body = check(schema, given) as Record<string, unknown>;
       const { input } = slugFlow({ workflow, body, isDraft: false, idempotencyKey: null });
       items.push({ index, input: input as FlowInput });
     } catch (error) {
@@ -50,7 +51,7 @@ export async function runBatch(
   platform: Platform,
   { workflow, bodies, idempotencyKey }: BatchCall,
 ): Promise<readonly BatchItem[]> {
-  const { items, problems } = checkItems(workflow, bodies);
+  const { items, problems } = checkItems(scope, workflow, bodies);
   const { name, entity } = flows[workflow];
   const { executionId } = await runFlow(scope, platform, {
     workflow: 'runFlowBatch',

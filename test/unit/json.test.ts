@@ -7,7 +7,7 @@ import {
 } from '../../src/api/server/unstorable-text.js';
 import { Decimal, decimalText } from '../../src/kernel/numbers/money.js';
 import { Problem } from '../../src/kernel/problem.js';
-import { jsonSafe } from '../../src/kernel/text/json.js';
+import { jsonSafe, jsonWithDoubles } from '../../src/kernel/text/json.js';
 
 function problemOf(work: () => unknown): Problem {
   try {
@@ -187,6 +187,35 @@ describe('JSON', () => {
     for (const [text, expected] of rows) {
       it(`${text} is ${JSON.stringify(expected)}`, () => {
         assert.deepEqual(jsonSafe(parseJson(`{"n": [${text}]}`)), { n: [expected] });
+      });
+    }
+  });
+
+  describe('for workflows of tenants', () => {
+    // spec/beyond.md R417: a text is what would be another number as a double.
+    const rows: [string, unknown][] = [
+      ['123456789012345', 123_456_789_012_345],
+      ['1e3', 1_000],
+      ['0e0', 0],
+      ['-1.50', -1.5],
+      ['0.8571428571428571', 0.8571428571428571],
+      ['3.141592653589793', 3.141592653589793],
+      ['3.141592653589793000', 3.141592653589793],
+      ['9007199254740991', 9_007_199_254_740_991],
+      ['-9007199254740993', '-9007199254740993'],
+      ['12345678901234567890', '12345678901234567890'],
+      ['0.1234567890123456789', '0.1234567890123456789'],
+      ['0.99999999999999999999', '0.99999999999999999999'],
+      // 40 digits are more than a Decimal of ours may have, and a double has this number.
+      [`1${'0'.repeat(39)}`, 1e39],
+      ['1e39', 1e39],
+      ['1'.repeat(40), '1'.repeat(40)],
+      ['1e400', '1e400'],
+      ['-1E-400', '-1E-400'],
+    ];
+    for (const [text, expected] of rows) {
+      it(`${text} is ${JSON.stringify(expected)}`, () => {
+        assert.deepEqual(jsonWithDoubles(parseJson(`{"n": [${text}]}`)), { n: [expected] });
       });
     }
   });

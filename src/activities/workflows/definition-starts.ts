@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defined } from '../../kernel/defined.js';
 import { isLongerThan } from '../../kernel/text/json-length.js';
-import { parseJson, jsonSafe } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
@@ -27,7 +27,7 @@ const actor = 'workflow-trigger';
 
 /** What an event says, as the workflow is given it. */
 function dataOf({ body }: ClaimedStart): Record<string, unknown> {
-  const { data } = jsonSafe(parseJson(body)) as { readonly data: Record<string, unknown> };
+  const { data } = jsonWithDoubles(parseJson(body)) as { readonly data: Record<string, unknown> };
   return data;
 }
 

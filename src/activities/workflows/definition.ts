@@ -3,7 +3,6 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { keepDefinition } from '../../commands/workflows/definition.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { jsonSafe, parseJson } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { definitionLimits, type Definition } from '../../messages/definitions/definition.js';
 import {
@@ -17,7 +16,7 @@ import { WorkflowTask } from '../../models/workflows/task.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
 import { WorkflowUndos } from '../../models/workflows/undo.js';
 import type { Platform } from '../../process/platform.js';
-import { readVersion } from '../../queries/workflows/definition.js';
+import { definitionIn, readVersion } from '../../queries/workflows/definition.js';
 import { activityFailure } from '../failure.js';
 import { beating } from '../heartbeat.js';
 import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
@@ -128,7 +127,7 @@ async function begin(
   await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
   const found = await readVersion(scope, definitionId, version);
   if (!found) throw problem.notFound('The version of the workflow is gone.');
-  const definition = jsonSafe(parseJson(found.definition)) as Definition;
+  const definition = definitionIn(found);
   const isSandbox = scope.now !== scope.realNow;
   return {
     definition,

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { isObject } from '../../kernel/expression/json-schema-check.js';
 import { Problem, problem } from '../../kernel/problem.js';
-import { jsonSafe, parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
 import { fillSecrets, httpAnswerMax, type HttpCall } from '../../messages/definitions/http-call.js';
 import type { TaskCall } from '../../messages/definitions/task.js';
 import { awayFailureType } from '../../messages/flow-run.js';
@@ -55,7 +55,7 @@ async function contentOf(
   const type = headers?.['content-type'];
   if (type === undefined || isJson.test(type)) {
     try {
-      return await hiding.json(jsonSafe(parseJson(text)));
+      return await hiding.json(jsonWithDoubles(parseJson(text)));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const begin = (await hiding.text(text)).slice(0, shownMax);

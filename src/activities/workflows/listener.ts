@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emitEvent, lookAtListener, openListener } from '../../commands/workflows/listener.js';
-import { jsonSafe, parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
 import { inputInWorkflowId } from '../../messages/definitions/definition-run.js';
 import type { EventFilter } from '../../messages/definitions/definition.js';
 import type {
@@ -82,7 +82,7 @@ async function heardOf(tenantId: string, { events, listeners }: Waiting, failed:
   let done = 0;
   for (const { seq, event, body } of events) {
     if (done > 0 && performance.now() > end) break;
-    const { data } = jsonSafe(parseJson(body)) as { readonly data: unknown };
+    const { data } = jsonWithDoubles(parseJson(body)) as { readonly data: unknown };
     for (const listener of listeners) {
       const key = `${listener.executionId}/${listener.seq}`;
       if (listener.event !== event || heard.has(key)) continue;

@@ -86,10 +86,10 @@ export function presentDefinition({
   name,
   version,
   hash,
-  definition,
+  published,
 }: DefinedWorkflow): WorkflowDto {
-  const { title = name, summary = '' } = definition.document;
-  const schema = definition.input?.schema?.document;
+  const { title = name, summary = '' } = published.document;
+  const schema = published.input?.schema?.document;
   const dataSchema = isObject(schema) ? { ...schema } : { type: 'object' };
   return { id, name, title, description: summary, slug: null, version, hash, dataSchema };
 }
@@ -109,7 +109,7 @@ export const presentDefinitionWhole = (
   fault: ConditionFault | undefined,
 ): WorkflowDto => ({
   ...presentDefinition(defined),
-  definition: { ...defined.definition },
+  definition: { ...defined.published },
   versions: versions.map(({ version, hash, publishedBy, createdAt }) => ({
     version,
     hash,

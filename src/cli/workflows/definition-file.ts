@@ -22,8 +22,6 @@ export interface ReadFile {
 const bytesMax = 1_048_576;
 /** Aliases that stand for much: more would fill the memory. */
 const aliasesMax = 100;
-/** A number with more digits is another one when it is read. */
-const digitsMax = 15;
 
 const partsOf = (pointer: string): string[] =>
   pointer
@@ -33,6 +31,17 @@ const partsOf = (pointer: string): string[] =>
 
 const startOf = (node: unknown): number | undefined =>
   (node as { range?: readonly number[] | null } | null)?.range?.[0];
+
+/** A number of YAML with every digit that is written, as the API reads it. */
+function exactNumber(source: string, value: number): unknown {
+  if (/^0[ox]/.test(source)) return parseJson(String(BigInt(source)));
+  const written = /^([-+]?)0*(\d*)(\.\d*)?(e.*)?$/i.exec(source);
+  if (!written) return value;
+  const [, sign, whole, part = '', exponent = ''] = written;
+  return parseJson(
+    `${sign === '-' ? '-' : ''}${whole === '' ? '0' : whole}${part === '.' ? '' : part}${exponent}`,
+  );
+}
 
 /** Reads a text in YAML or JSON. */
 export function readText(text: string): ReadFile {
@@ -67,11 +76,10 @@ export function readText(text: string): ReadFile {
     message,
   }));
   visit(document, {
-    Scalar(_key, node) {
-      const digits = (node.source ?? '').replace(/^[-+.0]+/, '').replace(/\D/g, '').length;
-      if (typeof node.value !== 'number' || digits <= digitsMax) return;
-      const message = `The number ${node.source ?? ''} has more digits than are kept: write it as text.`;
-      faults.push({ ...at(startOf(node) ?? 0), pointer: '', message });
+    Scalar(key, node) {
+      if (typeof node.value !== 'number' || node.source === undefined) return;
+      // A name is what is written, as in JSON.
+      node.value = key === 'key' ? node.source : exactNumber(node.source, node.value);
     },
     Alias(_key, node, path) {
       const target = node.resolve(document);

@@ -12,6 +12,7 @@ import {
   recordLengthMax,
   takenValue,
   tooLarge,
+  withNumbers,
   type RecordData,
 } from './record-data.js';
 
@@ -31,11 +32,16 @@ interface Sorted {
 }
 
 /** Separates valid objects from invalid ones, in portions: there may be 10,000. */
-async function sortObjects(type: RecordType, objects: readonly NewObject[]): Promise<Sorted> {
+async function sortObjects(
+  scope: Scope,
+  type: RecordType,
+  objects: readonly NewObject[],
+): Promise<Sorted> {
   const fields = type.declaredFields();
   const candidates: Candidate[] = [];
   const faults = new Map<number, Problem>();
-  await eachInPortions(objects, ({ id, object }, index) => {
+  await eachInPortions(objects, ({ id, object: given }, index) => {
+    const object = withNumbers(scope, fields, given);
     const fault = dataFault(fields, object, { isChange: false });
     const data = fault ? '' : stringifyJson(object);
     if (fault) faults.set(index, fault);
@@ -72,7 +78,7 @@ export async function storeRecords(
   now = scope.now(),
 ): Promise<(StoredRecord | Problem)[]> {
   const at = now.toISOString();
-  const { candidates, faults } = await sortObjects(type, objects);
+  const { candidates, faults } = await sortObjects(scope, type, objects);
   const outcomes = new Map<number, StoredRecord | Problem>(faults);
   for (const part of statementsOf(candidates)) {
     const stored = await GenericRecord.insertNew(trx, type, part, now);

@@ -1,6 +1,8 @@
 import { canonicalJson } from '../../kernel/text/json.js';
-import { Decimal, digitsMax } from '../../kernel/numbers/money.js';
+import { isExactNumber } from '../../kernel/expression/json-schema-check.js';
+import { Decimal, digitsMax, parseDecimal } from '../../kernel/numbers/money.js';
 import { problem, type Problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
 import { instantOf } from '../../kernel/time/record-date.js';
 import { keyLengthMax } from '../../models/records/record-key.js';
 import type { DeclaredField } from '../../models/records/record-type.js';
@@ -34,6 +36,24 @@ export function findUnreadable(value: unknown, path: string): string | undefined
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/**
+ * What a workflow gives a record: fields that are numbers have one in the place of the text that expressions
+ * have for it (spec/beyond.md R417).
+ */
+export function withNumbers(
+  { depth }: Pick<Scope, 'depth'>,
+  fields: readonly DeclaredField[] | null,
+  data: unknown,
+): unknown {
+  if (depth === undefined || fields === null || !isPlainObject(data)) return data;
+  const numbers = fields.flatMap(({ name, type }): [string, Decimal][] => {
+    const value = type === 'number' && Object.hasOwn(data, name) ? data[name] : undefined;
+    const number = isExactNumber(value) ? parseDecimal(value) : null;
+    return number === null ? [] : [[name, number]];
+  });
+  return { ...data, ...Object.fromEntries(numbers) };
 }
 
 const fits: Readonly<Record<DeclaredField['type'], (value: unknown) => boolean>> = {

@@ -19,6 +19,7 @@ import {
   recordLengthMax,
   takenValue,
   tooLarge,
+  withNumbers,
   type RecordData,
 } from './record-data.js';
 import { storeRecords } from './check-and-store-records.js';
@@ -77,9 +78,11 @@ export async function updateRecord(
   return scope.db.transaction(async (trx) => {
     const type = await holdRecordType(trx, scope, typeKey);
     const record = await lockRecord(trx, type, id);
-    const fault = dataFault(type.declaredFields(), input.data, { isChange: true });
+    const fields = type.declaredFields();
+    const given = withNumbers(scope, fields, input.data) as RecordData;
+    const fault = dataFault(fields, given, { isChange: true });
     if (fault) throw fault;
-    const data = changedData(parseJson(record.data) as RecordData, input.data);
+    const data = changedData(parseJson(record.data) as RecordData, given);
     const text = stringifyJson(data);
     if (text.length > recordLengthMax) throw tooLarge();
     const now = scope.now();

@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox';
 import { isObject, pointerPart } from '../../kernel/expression/json-schema-check.js';
-import { jsonSafe } from '../../kernel/text/json.js';
 import { nearestName } from '../../kernel/text/nearest-name.js';
 import {
   definitionLimits,
@@ -59,7 +58,7 @@ function isOpen(value: unknown): boolean {
 /** What is written out is checked as it will be when it is called. */
 function checkBody(check: DefinitionCheck, schema: TSchema, body: unknown, pointer: string): void {
   if (typeof body === 'string') return;
-  for (const fault of faultsBeside(schema, jsonSafe(body), isOpen)) {
+  for (const fault of faultsBeside(schema, body, isOpen)) {
     check.add(pointer + fault.pointer, fault.message);
   }
 }

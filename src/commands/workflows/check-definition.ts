@@ -5,6 +5,7 @@ import {
   type Fault,
 } from '../../kernel/expression/json-schema-check.js';
 import { inPortions } from '../../kernel/portions.js';
+import { jsonWithDoubles } from '../../kernel/text/json.js';
 import {
   definitionLimits,
   durationMs,
@@ -350,7 +351,8 @@ function* faultsOf(
     return [{ pointer: '', message: `A definition has at most ${definitionLimits.bytes} bytes.` }];
   }
   const check = new DefinitionCheck(options);
-  check.definition(definition);
+  // As it is executed.
+  check.definition(jsonWithDoubles(definition));
   return yield* check.faults();
 }
 

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
-import { canonicalJson, stringifyJson } from '../../kernel/text/json.js';
+import { canonicalJson, jsonWithDoubles, stringifyJson } from '../../kernel/text/json.js';
 import type { Definition } from '../../messages/definitions/definition.js';
 import {
   definitionsMax,
@@ -44,9 +44,9 @@ async function readDefinition(scope: Scope, given: unknown) {
       },
     );
   }
-  const { name } = (given as Definition).document;
+  const { document, schedule } = jsonWithDoubles(given) as Definition;
   const hash = createHash('sha256').update(canonicalJson(given)).digest('hex');
-  return { name, hash, text: stringifyJson(given), schedule: (given as Definition).schedule };
+  return { name: document.name, hash, text: stringifyJson(given), schedule };
 }
 
 type Stored = Awaited<ReturnType<typeof readDefinition>>;

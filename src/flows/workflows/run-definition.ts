@@ -3,7 +3,7 @@ import { valueFaults } from '../../kernel/expression/json-schema-check.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { isLongerThan } from '../../kernel/text/json-length.js';
-import { jsonSafe } from '../../kernel/text/json.js';
+import { jsonWithDoubles } from '../../kernel/text/json.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
 import {
   definitionRunKey,
@@ -23,7 +23,7 @@ export async function definedFlow(
   data: Record<string, unknown>,
   idempotencyKey: string | null,
 ): Promise<FlowStart<'runDefinition'>> {
-  const start = jsonSafe(data) as Record<string, unknown>;
+  const start = jsonWithDoubles(data) as Record<string, unknown>;
   const { inputBytes } = definitionLimits;
   if (isLongerThan(start, inputBytes)) {
     throw problem.validation(`'data' has more than ${inputBytes} bytes`, { field: 'data' });

@@ -5,12 +5,8 @@ import { undoAll } from '../../interpreter/undo.js';
 import { valueFaults } from '../../kernel/expression/json-schema-check.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { jsonSafe } from '../../kernel/text/json.js';
-import {
-  definitionLimits,
-  type Definition,
-  type TaskList,
-} from '../../messages/definitions/definition.js';
+import { jsonWithDoubles } from '../../kernel/text/json.js';
+import { definitionLimits, type TaskList } from '../../messages/definitions/definition.js';
 import { findDefinition, missingWorkflow } from '../../queries/workflows/definition.js';
 import { workflowNames } from '../../schemas/flows/flow-id.js';
 import type { DryRunBody, DryRunDto } from '../../schemas/workflows/dry-run.js';
@@ -107,9 +103,8 @@ export async function simulateDefinition(
   }
   const found = await findDefinition(scope, key);
   if (!found) throw missingWorkflow(key);
-  const { id, name, version } = found;
-  const definition = jsonSafe(found.definition) as Definition;
-  const start = jsonSafe(input) as Record<string, unknown>;
+  const { id, name, version, definition } = found;
+  const start = jsonWithDoubles(input) as Record<string, unknown>;
   const [fault] = valueFaults(start, definition.input?.schema?.document);
   if (fault) {
     throw problem.validation(`'input${fault.pointer}' ${fault.message}`, {

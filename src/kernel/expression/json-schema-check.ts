@@ -1,3 +1,5 @@
+import { isDouble } from '../numbers/double.js';
+
 /**
  * The part of JSON Schema that the input of a definition is described with. It is interpreted, never
  * compiled, and has no regular expressions: whatever a tenant writes, checking a value is one walk
@@ -50,7 +52,8 @@ function keywordFault(name: string, value: unknown): string | undefined {
     return `'format' must be one of: ${formats.join(', ')}`;
   }
   const isNumber = (schemaWords.numbers as readonly string[]).includes(name);
-  return isNumber && typeof value !== 'number' ? `'${name}' must be a number` : undefined;
+  if (!isNumber || typeof value === 'number') return undefined;
+  return `'${name}' must be a number${isExactNumber(value) ? ' that a double holds' : ''}`;
 }
 
 /** What of a schema is not of the part that is taken. */
@@ -85,15 +88,10 @@ export function shapeFaults(schema: unknown, pointer: string, depth = 0): Fault[
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/** A number that no double holds, as `jsonSafe` writes it: more than 15 digits, without an exponent. */
 const exactForm = /^-?(?=[\d.]{16,80}$)\d+(\.\d+)?$/;
-const isExactNumber = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  exactForm.test(value) &&
-  value
-    .replace(/^-?0*\.?0*/, '')
-    .replace('.', '')
-    .replace(/0+$/, '').length > 15;
+/** Whether it is a number that no double holds, as `jsonWithDoubles` writes it: without an exponent. */
+export const isExactNumber = (value: unknown): value is string =>
+  typeof value === 'string' && exactForm.test(value) && !isDouble(value);
 
 function isOfType(value: unknown, type: unknown, isExact: boolean): boolean {
   if (type === 'integer')

@@ -1,4 +1,5 @@
 import { parse as parseLossless } from 'lossless-json';
+import { isDouble } from '../numbers/double.js';
 import { Decimal, decimalText, parseDecimal } from '../numbers/money.js';
 import { problem } from '../problem.js';
 
@@ -153,17 +154,34 @@ function writeValue(value: unknown): string | undefined {
 const isSafeNumber = (value: Decimal): boolean =>
   value.precision() <= safeDigitsMax && new Decimal(value.toNumber()).eq(value);
 
-/**
- * A value as plain JSON, for where JSON is read with floats: a `Decimal` becomes a number where that
- * loses nothing, else its text.
- */
-export function jsonSafe(value: unknown): unknown {
-  if (value instanceof Decimal) return isSafeNumber(value) ? value.toNumber() : decimalText(value);
-  if (value instanceof NumberToken) return value.text;
-  if (Array.isArray(value)) return value.map(jsonSafe);
+/** A value whose numbers that are objects for JavaScript are what is read of them. */
+function plain(value: unknown, read: (number: Decimal | NumberToken) => unknown): unknown {
+  if (value instanceof Decimal || value instanceof NumberToken) return read(value);
+  if (Array.isArray(value)) return value.map((item) => plain(item, read));
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, jsonSafe(child)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, child]) => [name, plain(child, read)]),
+  );
 }
+
+const textOf = (number: Decimal | NumberToken): string =>
+  number instanceof Decimal ? decimalText(number) : number.text;
+
+/**
+ * A value as plain JSON, for where JSON is read with floats: a `Decimal` of up to 15 digits becomes a number,
+ * all others their text.
+ */
+export const jsonSafe = (value: unknown): unknown =>
+  plain(value, (number) =>
+    number instanceof Decimal && isSafeNumber(number) ? number.toNumber() : textOf(number),
+  );
+
+/** A value as workflows of tenants have it: a number that no double holds is its text (spec/beyond.md R417). */
+export const jsonWithDoubles = (value: unknown): unknown =>
+  plain(value, (number) => {
+    const text = textOf(number);
+    return isDouble(text) ? Number(text) : text;
+  });
 
 /**
  * The same text for the same JSON value, whatever the order of its keys and the spelling of its

@@ -1,7 +1,7 @@
 import { hasRunningRoom } from '../../models/workflows/executions-at-once.js';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
-import { parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Definition } from '../../messages/definitions/definition.js';
 import { ConditionFault } from '../../models/workflows/condition-fault.js';
@@ -21,17 +21,28 @@ export interface DefinedWorkflow {
   readonly name: string;
   readonly version: number;
   readonly hash: string;
+  /** As it is executed. */
   readonly definition: Definition;
+  /** As it was published, with every digit of its numbers. */
+  readonly published: Definition;
   readonly publishedBy: string;
   readonly roles: readonly string[];
 }
+
+const publishedIn = ({ definition }: WorkflowVersion): Definition =>
+  parseJson(definition) as Definition;
+
+/** The definition of a version as it is executed, checked and drawn. */
+export const definitionIn = (version: WorkflowVersion): Definition =>
+  jsonWithDoubles(publishedIn(version)) as Definition;
 
 const definedOf = (row: WorkflowDefinition, version: WorkflowVersion): DefinedWorkflow => ({
   id: row.id,
   name: row.name,
   version: version.version,
   hash: version.hash,
-  definition: parseJson(version.definition) as Definition,
+  definition: definitionIn(version),
+  published: publishedIn(version),
   publishedBy: version.publishedBy,
   roles: version.roles,
 });

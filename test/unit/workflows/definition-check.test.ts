@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { definitionFaults } from '../../../src/commands/workflows/check-definition.js';
+import { parseJson } from '../../../src/kernel/text/json.js';
 
 const document = { dsl: '1.0.0', namespace: 'test', name: 'checked', version: '1.0.0' };
 const set = { set: { a: 1 } };
@@ -182,6 +183,75 @@ describe('checking a definition', () => {
       for (const fault of faults)
         expect(found.filter((one) => one.startsWith(fault))).to.have.length(1);
       if (faults.length === 0) expect(found).to.deep.equal([]);
+    });
+  }
+
+  // One mistake is one fault, however many forms were tried; spec/beyond.md R418.
+  const noIds = ['serviceId', 'currencyId'].map((name) => `/body/${name} '${name}' is required`);
+  const tier = (tierMaxVal: unknown): object =>
+    asked('insertPriceMatrix', {
+      priceMatrixRows: [
+        {
+          priceMethod: 'TIERED',
+          priceDimName: 'a',
+          label: 'a',
+          rateCardTiers: [{ tierNum: 1, tierMinVal: 0, tierUnitRate: 1, tierMaxVal }],
+        },
+      ],
+    });
+  const dry = (results: object): object =>
+    doing({
+      call: 'durabill.operation',
+      with: { operationId: 'simulateWorkflow', parameters: { workflowId: 'a' }, body: { results } },
+    });
+  const once: readonly [object, string[]][] = [
+    [
+      tier('many'),
+      [...noIds, '/body/priceMatrixRows/0/rateCardTiers/0/tierMaxVal must be a number'],
+    ],
+    [tier(null), noIds],
+    [
+      dry({ a: 5 }),
+      ['/body/results/a must be an object, such as {"name": "value"} or a list, such as ["value"]'],
+    ],
+    [dry({ a: [] }), ['/body/results/a must have at least 1 item']],
+    [
+      dry({ a: { output: 1, error: { status: 3 } }, b: [{}, 7] }),
+      [
+        '/body/results/a/error/status must be >= 400',
+        '/body/results/b/1 must be an object, such as {"name": "value"}',
+      ],
+    ],
+    // Which one of these form no part of it: the command asks for one when it is called.
+    [asked('createAdjustment', { kind: 'minimum', value: 5, from: '2026-01-01' }), []],
+    [
+      asked('createAdjustment', { kind: 'minimum', value: 'x', from: '2026-01-01' }),
+      ['/body/value must be a number'],
+    ],
+  ];
+  for (const [definition, faults] of once) {
+    it(`says once: ${faults.join(' and ') || 'nothing'}`, () => {
+      const found = definitionFaults(definition, { secrets: new Set() }).map(
+        ({ pointer, message }) => `${pointer.replace('/do/0/one/with', '')} ${message}`,
+      );
+      expect(found).to.deep.equal(faults);
+    });
+  }
+
+  // spec/beyond.md R417
+  const bounds: readonly [string, string[]][] = [
+    ['{"type":"number","maximum":9007199254740991,"minimum":1e3,"enum":[1e3]}', []],
+    ['{"maximum":0.8571428571428571}', []],
+    ['{"maximum":9007199254740993}', ["'maximum' must be a number that a double holds"]],
+    ['{"maximum":"5"}', ["'maximum' must be a number"]],
+  ];
+  for (const [schema, messages] of bounds) {
+    it(`says ${messages.join() || 'nothing'} of the schema ${schema}`, () => {
+      const text = JSON.stringify({ ...doing({ set: { a: 1 } }), input: { schema: 'HERE' } });
+      const input = `{"format":"json","document":${schema}}`;
+      const given = parseJson(text.replace('"HERE"', input));
+      const found = definitionFaults(given, { secrets: new Set() });
+      expect(found.map(({ message }) => message)).to.deep.equal(messages);
     });
   }
 

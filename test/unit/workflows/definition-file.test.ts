@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkFile } from '../../../src/cli/workflows/check-file.js';
 import { faultLines, readText, readYamlFile } from '../../../src/cli/workflows/definition-file.js';
+import { stringifyJson } from '../../../src/kernel/text/json.js';
 
 const head = `document:
   dsl: 1.0.0
@@ -43,13 +44,41 @@ describe('files of workflows', () => {
     expect(fault).to.match(/^large\.json:2:3: \/document\/name: 'name' is required/);
   });
 
-  it('say where they are no YAML, and refuse numbers that would become others', () => {
+  it('say where they are no YAML', () => {
     const [broken] = readText('do:\n  - a: [1\n').faults;
     expect(broken).to.include({ line: 3 });
-    const [long] = readText('a: 1\nb: 0.12345678901234567\n').faults;
-    expect(long).to.include({ line: 2, column: 4 });
-    expect(long?.message).to.include('write it as text');
-    expect(readText('a: 0.1234\nb: 1000000\nc: "0.12345678901234567"').faults).to.deep.equal([]);
+  });
+
+  // spec/beyond.md R417
+  const numbers: readonly [string, string][] = [
+    ['0.1234', '0.1234'],
+    ['0.12345678901234567891', '0.12345678901234567891'],
+    ['&n 1234567890123.123456789012', '1234567890123.123456789012'],
+    ['+12345678901234567891', '12345678901234567891'],
+    ['-0012345678901234567891', '-12345678901234567891'],
+    ['.12345678901234567891', '0.12345678901234567891'],
+    ['-12345678901234567891.', '-12345678901234567891'],
+    ['1.e3', '1000'],
+    ['1e400', '1e400'],
+    ['0x20000000000001', '9007199254740993'],
+    ['0o17', '15'],
+    ['.inf', 'null'],
+    ['"0.12345678901234567891"', '"0.12345678901234567891"'],
+  ];
+  for (const [written, sent] of numbers) {
+    it(`send ${written} as ${sent}`, () => {
+      const { content, faults } = readText(`a: [${written}]\n`);
+      expect(faults).to.deep.equal([]);
+      expect(stringifyJson(content)).to.equal(`{"a":[${sent}]}`);
+    });
+  }
+
+  it('keep names that are numbers as they are written', () => {
+    const read = readText('a:\n  12345678901234567891: {b: 1}\n');
+    const { content, faults } = read;
+    expect(faults).to.deep.equal([]);
+    expect(stringifyJson(content)).to.equal('{"a":{"12345678901234567891":{"b":1}}}');
+    expect(read.placeOf('/a/12345678901234567891/b')).to.deep.equal({ line: 2, column: 26 });
   });
 
   it('say where an alias stands within what it names', () => {

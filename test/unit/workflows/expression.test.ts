@@ -227,6 +227,9 @@ describe('input schemas of definitions', () => {
     ['0.2999999999999999999', { type: 'number', maximum: 0.3 }, true],
     // A double holds these: whoever gives them as texts gives texts.
     ['123456789012345', { type: 'number' }, false],
+    ['0.8571428571428571', { type: 'number' }, false],
+    ['9007199254740991', { type: 'integer' }, false],
+    ['9007199254740993', { type: 'integer' }, true],
     ['1000000000000000000', { type: 'number' }, false],
     ['0.0000000000000000001', { type: 'number' }, false],
     ['1e30', { type: 'number' }, false],
