@@ -68,6 +68,36 @@ const inForms = /\/(anyOf|oneOf|if|then|else|not)\//;
 const ofData: ReadonlySet<string> = new Set(['picklist', 'currency', 'country']);
 
 /**
+ * The errors with one for each mistake: of a value that has none of several forms, those of the form whose type
+ * it has; where it has none of these, that it must be of one.
+ */
+function oneOfEach(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  return errors
+    .filter(({ keyword }) => keyword === 'anyOf')
+    .reduce((left, whole) => {
+      const { schemaPath, instancePath: place } = whole;
+      const inForms = left.filter(
+        (error) =>
+          error.schemaPath.startsWith(`${schemaPath}/`) &&
+          `${error.instancePath}/`.startsWith(`${place}/`),
+      );
+      const formOf = (error: ErrorObject): string =>
+        error.schemaPath.slice(schemaPath.length + 1).split('/')[0] ?? '';
+      const types = inForms.filter(
+        (error) => error.keyword === 'type' && error.instancePath === place,
+      );
+      const others = new Set(types.map(formOf));
+      const told = inForms.filter((error) => !others.has(formOf(error)));
+      const kinds = types.map((error) => faultMessage(error).replace(/^must be /, ''));
+      const one = told.length > 0 ? [] : [{ ...whole, message: `must be ${kinds.join(' or ')}` }];
+      return left.flatMap((error) => {
+        if (error === whole) return one;
+        return inForms.includes(error) && !told.includes(error) ? [] : [error];
+      });
+    }, errors);
+}
+
+/**
  * What is wrong with a value, at its place, whatever the instance. `isOpen` says of a part of it whether
  * something in it is not said yet: such a part has no faults but names that are not known, or are missing.
  */
@@ -86,7 +116,7 @@ export function faultsBeside(
     if (areFormsOpen && (keyword === 'anyOf' || inForms.test(schemaPath))) return false;
     return keyword === 'required' || keyword === 'additionalProperties' || !isOpen(data);
   };
-  return errors
+  return oneOfEach(errors)
     .filter(isSure)
     .slice(0, faultsMax)
     .map((error) => {
