@@ -25,7 +25,7 @@ describe('usage facts as totals and audits read them', function () {
       const [events, asked] = [20_000, 200];
       await fillTenant(client, { tenantId: tenant.id, accounts: 10, events, services: 1 });
       const sql = `with event as materialized (
-          select id, event_at from usage_event where tenant_id = $1 and status = 'rated' limit ${asked}
+          select id, event_at, null::jsonb as dimensions from usage_event where tenant_id = $1 and status = 'rated' limit ${asked}
         ), ${factPartsSql.replaceAll(':tenantId', '$1')} select count(*), sum(amount) from part`;
       const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
         `explain (analyze, buffers, timing off, format json) ${sql}`,
