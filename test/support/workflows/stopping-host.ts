@@ -51,7 +51,7 @@ export class StoppingHost extends DryHost {
 }
 
 /** Of an execution that has not begun. */
-const newState = (): DefinitionState => ({
+export const newState = (): DefinitionState => ({
   seq: 0,
   context: {},
   cost: 0,

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { DryHost, type FakeResult } from '../../../src/flows/workflows/dry-host.js';
 import { Interpreter } from '../../../src/interpreter/interpreter.js';
-import type { DefinitionState } from '../../../src/interpreter/state.js';
 import { TaskError } from '../../../src/interpreter/task-error.js';
 import { undoAll } from '../../../src/interpreter/undo.js';
 import { isLongerThan } from '../../../src/kernel/text/json-length.js';
 import type { TaskList } from '../../../src/messages/definitions/definition.js';
+import { newState, startMs } from '../../support/workflows/stopping-host.js';
 
-const startMs = Date.parse('2026-11-25T00:00:00Z');
 const document = { dsl: '1.0.0', namespace: 'test', name: 'carried-out', version: '1.0.0' };
 
 /** A dry run ends after fewer tasks than an execution. */
@@ -30,15 +29,7 @@ async function carryOut(
     () => false,
   );
   Object.assign(host, { isPartingCounted });
-  const state: DefinitionState = {
-    seq: 0,
-    context: {},
-    cost: 0,
-    startedMs: startMs,
-    secretMark: 'mark',
-    undo: [],
-    root: {},
-  };
+  const state = newState();
   const interpreter = new Interpreter(state, host);
   try {
     const output = await interpreter.run({ document, do: tasks }, input, { workflow: { input } });

@@ -7,8 +7,8 @@ import { undoAll } from '../../../src/interpreter/undo.js';
 import type { TaskList } from '../../../src/messages/definitions/definition.js';
 import type { KeptUndos, TaskCall } from '../../../src/messages/definitions/task.js';
 import { endedDefinition } from '../../../src/workflows/definitions/ended-definition.js';
+import { newState, startMs } from '../../support/workflows/stopping-host.js';
 
-const startMs = Date.parse('2026-11-25T00:00:00Z');
 const document = { dsl: '1.0.0', namespace: 'test', name: 'undone', version: '1.0.0' };
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
@@ -27,16 +27,6 @@ class ExecutionHost extends DryHost {
     this.undos.set(block, calls);
   }
 }
-
-const newState = (): DefinitionState => ({
-  seq: 0,
-  context: {},
-  cost: 0,
-  startedMs: startMs,
-  secretMark: 'mark',
-  undo: [],
-  root: {},
-});
 
 /** Carries out tasks that fail in the end, and takes them back in histories of so many calls. */
 async function undo(
