@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { StartupError } from '../../src/platform/startup-error.js';
 import { buildWithGo } from '../../src/embedded/temporal-build.js';
-import { findTemporal } from '../../src/embedded/temporal-program.js';
+import { findTemporal, TEMPORAL_CLI_VERSION } from '../../src/embedded/temporal-program.js';
 import type { Fetch } from '../../src/embedded/search-path.js';
-import { makeFolder, removeFolder } from './workbench.js';
+import { makeFolder, removeFolder, repository } from './workbench.js';
 
 const working = '#!/bin/sh\necho "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"\n';
 const older = '#!/bin/sh\necho "temporal version 0.9.0 (Server 1.21.0, UI 2.16.2)"\n';
@@ -47,6 +47,11 @@ describe('where the Temporal server comes from', () => {
       download,
       build,
     });
+
+  it('in .ci/run the version that a start would fetch', async () => {
+    const pinned = await readFile(join(repository, '.ci/temporal.txt'), 'utf8');
+    expect(pinned).to.include(`\ntemporal-bin==${TEMPORAL_CLI_VERSION.slice(1)} --hash=sha256:`);
+  });
 
   it('first the one on PATH', async () => {
     const path = await put('two/temporal', working);
