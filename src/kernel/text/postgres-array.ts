@@ -36,9 +36,6 @@ export const splitGroupsSql = `string_to_array(?, '${groupSeparator}')`;
 export const oneJsonSql = (column: string, number: string): string =>
   `split_part(${column}, '${separator}', ${number})`;
 
-/** SQL for all JSON texts in a column. */
-export const splitSql = (column: string): string => `string_to_array(${column}, '${separator}')`;
-
 /** What `joinJson` has joined. */
 export const splitJson = (joined: string): string[] => joined.split(separator);
 

@@ -4,7 +4,6 @@ import {
   jsonSeparatorSql,
   oneJsonSql,
   splitJson,
-  splitSql,
 } from '../../kernel/text/postgres-array.js';
 import type { UsageRecord } from '../../messages/usage-log.js';
 import { groupsOf, groupTexts } from '../../messages/usage/usage-message-group.js';
@@ -133,36 +132,27 @@ export async function countFitting(
 /**
  * SQL for what stands at places of the log (`:partitions`, `:offsets`), joined, of as many of the first of
  * them as have so many bytes (`:bytesMax`) together: an empty text is that of a place where nothing is. Each
- * row of it is unpacked once, and found by its key, whatever PostgreSQL believes of how many there are.
+ * is cut out of its row of the log as that is found: rows that are unpacked, and sorted so, take longer.
  */
 const messagesAtSql = `
-  with weighed as materialized (
-    select one.*, found.first,
+  select string_agg(coalesce(
+    ${oneJsonSql('messages', '("offset" - first + 1)::integer')}, ''
+  ), ${jsonSeparatorSql} order by place) as texts
+  from (
+    select place, "offset", first, messages,
       sum(coalesce(weight, 0)) over (order by place) - coalesce(weight, 0) as before
     from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
       as one (partition, "offset", place)
     left join lateral (
-      select first_offset as first, end_offset as next,
-        octet_length(messages) / (end_offset - first_offset) as weight
+      select first_offset as first, end_offset as next, messages,
+        (octet_length(messages) / (end_offset - first_offset))::integer as weight
       from usage_message
       where tenant_id = :tenantId and usage_message.partition = one.partition
         and first_offset <= one."offset"
       order by first_offset desc limit 1
     ) as found on found.next > one."offset"
-  ), own as materialized (
-    select partition, first, array_agg(place) as places, array_agg("offset" - first + 1) as numbers
-    from weighed where before < :bytesMax group by partition, first
-  ), unpacked as (
-    select places, numbers, texts from own left join lateral (
-      select ${splitSql('messages')} as texts from usage_message
-      where tenant_id = :tenantId and usage_message.partition = own.partition
-        and first_offset = own.first offset 0
-    ) as found on true offset 0
-  )
-  select string_agg(coalesce(
-    case when number <= cardinality(texts) then texts[number::integer] end, ''
-  ), ${jsonSeparatorSql} order by place) as texts
-  from unpacked cross join unnest(places, numbers) as one (place, number)`;
+  ) as weighed
+  where before < :bytesMax`;
 
 /**
  * SQL for the rows of the log between two of its places (`:first`, `:last`), of which those with one long

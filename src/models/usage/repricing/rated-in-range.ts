@@ -39,6 +39,14 @@ const isListingSql = `exists (
 )`;
 
 /**
+ * SQL for what is found among the events themselves, while the lists are being made. It stands in a
+ * subquery of its own, because PostgreSQL starts parallel workers for it before it sees that it is not meant.
+ */
+const whileListing = (select: string): string => `
+  select found.* from (select where ${isListingSql}) as listing
+  cross join lateral (${select} offset 0) as found`;
+
+/**
  * The next accounts in the order of their ids, with about how many rated events each has between two
  * ids: not fewer than it has.
  */
@@ -58,10 +66,10 @@ const accountsSql = `
     where unlisted.tenant_id = :tenantId and waiting.account_id in (select id from chosen)
     group by waiting.account_id
     union all
-    select account_id, count(*) from usage_event
-    where tenant_id = :tenantId and status = 'rated' and account_id in (select id from chosen)
-      and id >= :first::uuid and id <= :last::uuid and ${isListingSql}
-    group by account_id
+    ${whileListing(`
+      select account_id, count(*) from usage_event
+      where tenant_id = :tenantId and status = 'rated' and account_id in (select id from chosen)
+        and id >= :first::uuid and id <= :last::uuid group by account_id`)}
   )
   select chosen.id as "accountId", coalesce((
     select sum(events) from counted where counted.account_id = chosen.id
@@ -94,7 +102,7 @@ export function nextAccounts(
 
 /**
  * Those of the given ids whose event is rated and in the range, account by account, as one text: it is
- * cheaper than as many rows.
+ * cheaper than as many rows. The ids are one array, so that each month is looked through once for all of them.
  */
 const inRangeSql = `
   select string_agg(concat(
@@ -102,7 +110,7 @@ const inRangeSql = `
     ${isAsSentSql('usage_event')}
   ), ',' order by account_id, id) as places
   from usage_event
-  where tenant_id = :tenantId and id in (select id from candidate) and status = 'rated'
+  where tenant_id = :tenantId and id = any(array(select id from candidate)) and status = 'rated'
     and account_id = any(:accountIds::uuid[])
     and (:serviceIds::uuid[] is null or service_id = any(:serviceIds::uuid[]))
     and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz`;
@@ -129,9 +137,10 @@ const allSql = `
     select waiting.id from ${waitingSql}
     where unlisted.tenant_id = :tenantId and waiting.account_id = any(:accountIds::uuid[])
     union
-    select id from usage_event
-    where tenant_id = :tenantId and status = 'rated' and account_id = any(:accountIds::uuid[])
-      and id >= :first::uuid and id <= :last::uuid and ${isListingSql}
+    ${whileListing(`
+      select id from usage_event
+      where tenant_id = :tenantId and status = 'rated' and account_id = any(:accountIds::uuid[])
+        and id >= :first::uuid and id <= :last::uuid`)}
   ) ${inRangeSql}`;
 
 /** All rated events of these accounts in the range, account by account in the order of the ids. */
@@ -174,9 +183,10 @@ const portionSql = `
     where unlisted.tenant_id = :tenantId and waiting.account_id = :accountId::uuid
       and waiting.id > :afterId::uuid and waiting.id <= (select id from bound)
     union
-    select id from usage_event
-    where tenant_id = :tenantId and id > :afterId::uuid and id <= (select id from bound)
-      and account_id = :accountId::uuid and ${isListingSql}
+    ${whileListing(`
+      select id from usage_event
+      where tenant_id = :tenantId and id > :afterId::uuid and id <= (select id from bound)
+        and account_id = :accountId::uuid`)}
   )
   select (select id from bound) as "bound", (${inRangeSql}) as places`;
 
