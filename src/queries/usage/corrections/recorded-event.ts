@@ -74,6 +74,12 @@ export interface RecordedFacts {
   readonly isFromMessage: boolean;
 }
 
+/** The same before its message is parsed: made of thousands, events outlive every collection of young objects. */
+export interface SentFacts extends Pick<RecordedFacts, 'plan' | 'line'> {
+  /** Null: the message is gone. */
+  readonly text: string | null;
+}
+
 /** Bytes that PostgreSQL can compare with. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
@@ -104,11 +110,15 @@ export class RecordedReader {
     events: readonly RecordedEvent[],
     bytesMax = unlimited,
   ): Promise<Map<string, RecordedFacts>> {
-    const { facts } = await this.readSent(events, bytesMax);
+    const { facts: sent } = await this.readSent(events, bytesMax);
+    const facts = new Map<string, RecordedFacts>();
     for (const { id, charges } of events) {
-      const known = facts.get(id);
-      if (known?.isFromMessage !== false || known.plan.logics.length > 0) continue;
-      facts.set(id, { ...known, event: eventOfCharges(known.plan, charges) });
+      const known = sent.get(id);
+      if (!known) continue;
+      const { plan, line, text } = known;
+      const isFromCharges = text === null && plan.logics.length === 0;
+      const event = isFromCharges ? eventOfCharges(plan, charges) : sentEvent(text);
+      facts.set(id, { plan, line, event, isFromMessage: text !== null });
     }
     return facts;
   }
@@ -117,19 +127,19 @@ export class RecordedReader {
   async readSent<Event extends SentEvent>(
     events: readonly Event[],
     bytesMax: number,
-  ): Promise<{ readonly facts: Map<string, RecordedFacts>; readonly next: Event | undefined }> {
+  ): Promise<{ readonly facts: Map<string, SentFacts>; readonly next: Event | undefined }> {
     const rated = events.filter(({ charges }) => charges.length > 0);
     const firsts = rated.flatMap(({ charges }) => charges.slice(0, 1));
     await this.#readPlans(firsts.map(({ planId }) => planId));
     const lines = await findLines(this.#db, this.#tenantId, firsts);
     const { texts, next } = await this.#readTexts(rated, bytesMax);
-    const facts = new Map<string, RecordedFacts>();
+    const facts = new Map<string, SentFacts>();
     for (const { id, charges } of rated) {
       const [first] = charges;
       const [plan, text] = [this.#plans.get(first?.planId ?? ''), texts.get(id)];
       if (!first || !plan || text === undefined) continue;
       const line = lines.get(first.contractServiceId ?? '') ?? null;
-      facts.set(id, { plan, line, event: eventOf(text), isFromMessage: text !== null });
+      facts.set(id, { plan, line, text });
     }
     return { facts, next };
   }
@@ -162,7 +172,8 @@ export class RecordedReader {
   }
 }
 
-function eventOf(text: string | null): UsageEvent | null {
+/** The event of a message; null: it is gone, or none. */
+export function sentEvent(text: string | null): UsageEvent | null {
   if (text === null) return null;
   const { read } = readMessage(text);
   return read.ok ? read.event : null;

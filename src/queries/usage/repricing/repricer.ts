@@ -19,7 +19,7 @@ import { recordedMoves } from '../recorded-moves.js';
 import { pageBytesMax } from '../../../models/usage/event-message.js';
 import type { RatedPlace } from '../../../models/usage/repricing/rated-in-range.js';
 import type { TriedCharge } from '../../../models/usage/repricing/tried-charge.js';
-import { RecordedReader, type RecordedFacts } from '../corrections/recorded-event.js';
+import { RecordedReader, sentEvent, type SentFacts } from '../corrections/recorded-event.js';
 import { elsewhere, messageGone } from '../corrections/rerating/rerate-request.js';
 import { loadRatingContexts } from '../rating-context.js';
 import { ChangedFacts, type ChangedFact } from './changed-facts.js';
@@ -80,9 +80,8 @@ export class Repricer {
   ): Promise<{ readonly rateEvent: RateEvent; readonly next: TriedEvent | undefined }> {
     const concerned = events.filter((event) => this.#concerns(event));
     const { facts, next } = await this.#reader.readSent(concerned, pageBytesMax);
-    const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
     const contextOf = this.#facts.areOfPrices
-      ? await loadRatingContexts(this.#db, this.#tenantId, read)
+      ? await loadRatingContexts(this.#db, this.#tenantId, eventsOf(facts.values()))
       : null;
     const rateEvent: RateEvent = (event, counters) => {
       const found = facts.get(event.id);
@@ -97,26 +96,27 @@ export class Repricer {
 
   #rate(
     recorded: TriedEvent,
-    facts: RecordedFacts,
+    { plan, line, text }: SentFacts,
     contextOf: ContextOf | null,
     counters: CounterPlaces,
   ): Repriced | Promise<Repriced> {
-    const { event } = facts;
-    if (!event || !facts.isFromMessage) return { kind: 'kept', code: messageGone.code };
-    if (contextOf === null) return this.#rateWith(recorded, { ...facts, event }, null, counters);
+    const event = sentEvent(text);
+    if (!event) return { kind: 'kept', code: messageGone.code };
+    const facts = { plan, line, event };
+    if (contextOf === null) return this.#rateWith(recorded, facts, null, counters);
     const context = contextOf(event);
-    if (context) return this.#rateWith(recorded, { ...facts, event }, context, counters);
+    if (context) return this.#rateWith(recorded, facts, context, counters);
     return loadRatingContexts(this.#db, this.#tenantId, [event]).then((contextOfOne) => {
       const one = contextOfOne(event);
       if (!one) throw new Error('The facts of one event are always loaded.');
-      return this.#rateWith(recorded, { ...facts, event }, one, counters);
+      return this.#rateWith(recorded, facts, one, counters);
     });
   }
 
   /** `context` is what is in force, where cards or logics are changed. */
   #rateWith(
     recorded: TriedEvent,
-    facts: RecordedFacts & { readonly event: UsageEvent },
+    facts: Omit<SentFacts, 'text'> & { readonly event: UsageEvent },
     context: RatingContext | null,
     counters: CounterPlaces,
   ): Repriced | Promise<Repriced> {
@@ -147,6 +147,13 @@ export class Repricer {
       present.plan.card.rows === plan.card.rows &&
       present.plan.logics === plan.logics;
     return isSame ? null : { plan, owner };
+  }
+}
+
+function* eventsOf(facts: Iterable<SentFacts>): Generator<UsageEvent> {
+  for (const { text } of facts) {
+    const event = sentEvent(text);
+    if (event) yield event;
   }
 }
 
