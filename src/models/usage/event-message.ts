@@ -207,10 +207,13 @@ export async function readMessagesAt(
     places.every((place) => place.partition === partition);
   if (areNear) {
     const bindings = { tenantId, partition, first, last, offsets: arrayLiteral(offsets), bytesMax };
+    const asked = new Set(offsets);
     const found = new Map<number, string>();
     const rows = await sqlRows<{ first: number; messages: string }>(db, groupsBetweenSql, bindings);
     for (const { first: begin, messages } of rows) {
-      for (const [index, text] of splitJson(messages).entries()) found.set(begin + index, text);
+      for (const [index, text] of splitJson(messages).entries()) {
+        if (asked.has(begin + index)) found.set(begin + index, text);
+      }
     }
     if (rows.length > 0) return offsets.map((offset) => found.get(offset) ?? null);
   }

@@ -76,6 +76,8 @@ export class Pass {
   readonly #counted = new CountedValues();
   readonly #reader: RecordedReader;
   readonly #sink: ChangeSink;
+  /** The counters that are followed alone. */
+  readonly #followedCounters = this.#countersOf(noMoves);
   #isQuick = true;
   readonly #kept = new Map<string, number>();
   readonly #sums = new CorrectedSums();
@@ -161,7 +163,7 @@ export class Pass {
     for (const { counter } of prepared.selected.values()) {
       if (counter && !this.counters.has(counterIdOf(counter.text))) return false;
     }
-    const rated = ratePrepared(prepared, this.#countersOf(noMoves));
+    const rated = ratePrepared(prepared, this.#followedCounters);
     if (!rated.ok || chargeText(prepared, rated) !== charge) return false;
     this.#rated += 1;
     this.#move(rated, noMoves);
