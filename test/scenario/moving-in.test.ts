@@ -130,6 +130,30 @@ describe('moving in from another billing system', function () {
     expect(third.errors).to.equal(ended.errors.replace(/.*(rated|sent).*\n/g, ''));
   });
 
+  // spec/beyond.md R145
+  it('csv: what is wrong is named at once, the exit code is 1, and nothing is made', async () => {
+    const files = await mkdtemp(join(folder, 'wrong-'));
+    const write = (name: string, ...lines: readonly string[]) =>
+      writeFile(join(files, name), lines.join('\n'));
+    await write('customers.csv', 'externalId,name,currency', 'acme,Acme,USD');
+    await write(
+      'prices.csv',
+      'meter,currency,model,amount',
+      'calls,USD,tiered,1',
+      'gb,US,unit,1,5',
+    );
+    await write('usage.csv', 'id,customer,meter,at,quantity', 'e-1,acme,calls,yesterday,1');
+    const ended = await durabill('import', files, '--from', 'csv');
+    expect(ended.code).to.equal(1);
+    expect(ended.errors.trim().split('\n').slice(-3)).to.deep.equal([
+      "prices.csv, line 2: model 'tiered' is no model; they are unit, flat, package, graduated, volume",
+      'prices.csv: Invalid Record Length: columns length is 4, got 5 on line 3',
+      "usage.csv, line 2: event e-1: eventTimestamp must be an ISO 8601 date-time that exists, such as 2024-01-31T23:59:59Z, of the years 1900 to 9998, not 'yesterday'",
+    ]);
+    const { body } = await tenant.get(`${external}/accounts`).expect(200);
+    expect(body.data.totalElements).to.equal(0);
+  });
+
   // spec/beyond.md R145, R239
   it('csv: killed while it makes accounts, contracts or usage, and run again, it comes to the same', async () => {
     const files = await mkdtemp(join(folder, 'killed-'));

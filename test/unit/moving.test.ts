@@ -116,22 +116,38 @@ describe('files of another billing system', () => {
     [
       'a price twice',
       prices('calls,USD,unit,1,,,,', 'calls,USD,unit,2,,,,'),
-      "prices.csv, line 3: the price of 'calls' stands at prices.csv, line 2 already.",
+      "prices.csv, line 3: another price of 'calls' in USD stands at prices.csv, line 2",
     ],
     [
       'tiers of two models',
       prices('calls,USD,volume,,10,1,,', 'calls,USD,graduated,,,2,,'),
-      "prices.csv, line 3: the price of 'calls' stands at prices.csv, line 2 already.",
+      "prices.csv, line 2: price of 'calls': tier 1: upTo is '10': the last tier is open (upTo empty), and no other\n" +
+        "prices.csv, line 3: another price of 'calls' in USD stands at prices.csv, line 2",
     ],
     [
       'tiers in no order',
       prices('calls,USD,volume,,10,1,,', 'calls,USD,volume,,10,2,,', 'calls,USD,volume,,,2,,'),
-      "prices.csv, line 2: price of 'calls': tier 2 ends at 10, which is not above 10",
+      "prices.csv, line 3: price of 'calls': tier 2: upTo '10' is not above 10",
     ],
     [
       'no open tier',
       prices('calls,USD,volume,,10,1,,'),
-      "prices.csv, line 2: price of 'calls': tier 1: the last tier is open (upTo empty), and no other",
+      "prices.csv, line 2: price of 'calls': tier 1: upTo is '10': the last tier is open (upTo empty), and no other",
+    ],
+    [
+      'no amount at all, which would be free',
+      prices('calls,USD,unit,,,,,'),
+      "prices.csv, line 2: price of 'calls': amount '' is no decimal number, such as 0.25",
+    ],
+    [
+      'more digits than any amount has',
+      prices(`calls,USD,unit,0.${'1'.repeat(39)},,,,`),
+      `prices.csv, line 2: price of 'calls': amount '0.${'1'.repeat(39)}' is no decimal number, such as 0.25`,
+    ],
+    [
+      'packages of nothing',
+      { 'prices.csv': 'meter,currency,model,amount,packageSize\ncalls,USD,package,1,0\n' },
+      "prices.csv, line 2: price of 'calls': packageSize '0' is not above zero",
     ],
     [
       'the price of nobody',
@@ -188,7 +204,39 @@ describe('files of another billing system', () => {
     const rows = Array.from({ length: 25 }, (_each, index) => `e-${index},nobody,calls,${at},1`);
     const lines = (await faultOf(readCsvBook, { ...csv, ...usage(...rows) })).split('\n');
     expect(lines).to.have.length(21);
-    expect(lines.at(-1)).to.equal('and 5 more');
+    expect(lines.at(-1)).to.equal('and 5 more in usage.csv');
+  });
+
+  // spec/beyond.md R145
+  it('names what is wrong in all files at once, by line, field and value', async () => {
+    const faults = await faultOf(readCsvBook, {
+      'customers.csv': 'externalId,name,currency\nacme,Acme,usd\nglobex,,\n',
+      ...prices(
+        'calls,USD,tiered,,10,x,,',
+        'calls,USD,graduated,,5,1,2,',
+        'calls,USD,graduated,,,1,,',
+        'storage,EURO,unit,free,,,,nobody',
+        'texts,USD,,1,,,,',
+      ),
+      ...usage(`e-1,acme,texts,${at},1`, 'e-2,acme', `e-3,nobody,texts,${at},-1`, '"e-4'),
+    });
+    const models = 'they are unit, flat, package, graduated, volume';
+    expect(faults.split('\n')).to.deep.equal([
+      `prices.csv, line 2: model 'tiered' is no model; ${models}`,
+      `prices.csv, line 6: model '' is no model; ${models}`,
+      "prices.csv, line 2: price of 'calls': tier 1: unitAmount 'x' is no decimal number, such as 0.25",
+      "prices.csv, line 3: price of 'calls': tier 2: unitAmount '1' and flatAmount '2': a tier has an amount for each unit or one for itself, not both",
+      "prices.csv, line 3: price of 'calls': tier 2: upTo '5' is not above 10",
+      "prices.csv, line 5: currency 'EURO' is no code of a currency, such as USD",
+      "prices.csv, line 5: price of 'storage': there is no customer 'nobody'",
+      "prices.csv, line 5: price of 'storage': amount 'free' is no decimal number, such as 0.25",
+      "customers.csv, line 2: currency 'usd' is no code of a currency, such as USD",
+      "customers.csv, line 3: customer 'globex' has no name",
+      'usage.csv: Invalid Record Length: columns length is 5, got 2 on line 3',
+      "usage.csv, line 4: event e-3: there is no customer 'nobody'",
+      "usage.csv, line 4: event e-3: quantity '-1' is below zero",
+      'usage.csv: Quote Not Closed: the parsing is finished with an opening quote at line 5',
+    ]);
   });
 
   it('reads what spreadsheets write: a BOM, CRLF, quotes, empty lines', async () => {

@@ -1,4 +1,5 @@
-import { Decimal } from '../../kernel/numbers/money.js';
+import { Decimal, parseDecimal } from '../../kernel/numbers/money.js';
+import type { Faults, TakeFault } from './faults.js';
 
 /** Where in which file something stands, for whoever has to mend it. */
 interface Placed {
@@ -14,6 +15,8 @@ interface ImportedCustomer extends Placed {
 
 /** A tier as another system has it; amounts are decimal text, `to` null: it is open. */
 export interface ImportedTier {
+  /** Where it stands, if it has a row of its own. */
+  readonly place?: string;
   readonly to: string | null;
   readonly unitAmount: string;
   readonly flatAmount: string;
@@ -22,12 +25,16 @@ export interface ImportedTier {
 export const priceModels = ['unit', 'flat', 'package', 'graduated', 'volume'] as const;
 export type PriceModel = (typeof priceModels)[number];
 
+export const isModel = (text: string): text is PriceModel =>
+  (priceModels as readonly string[]).includes(text);
+
 /** What a meter costs in a currency. */
 export interface ImportedPrice extends Placed {
   /** The name of the service that it becomes. */
   readonly meter: string;
   readonly currency: string;
-  readonly model: PriceModel;
+  /** Null: what stands there is no model, and is among the faults. */
+  readonly model: PriceModel | null;
   /** Of `unit` and `package` for each unit or package, of `flat` for each event. */
   readonly amount: string;
   readonly packageSize: string | null;
@@ -57,6 +64,8 @@ export interface ImportedBook {
   readonly events: () => AsyncIterable<ImportedEvent>;
   /** What is left behind, and why. */
   readonly left: readonly string[];
+  /** What is wrong in its files, as far as they were read. */
+  readonly faults: Faults;
 }
 
 /** The one attribute of a service that a meter becomes. */
@@ -72,64 +81,72 @@ export interface RateRow {
 /** A number with all its digits: JSON is written by hand around it. */
 class DecimalNumber {
   readonly text: string;
-  constructor(name: string, text: string) {
-    if (!isDecimal(text)) throw new Error(`${name} '${text}' is no decimal number, such as 0.25`);
+  constructor(text: string) {
     this.text = text;
   }
 }
 
-export const isDecimal = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
+export const isDecimal = (text: string): boolean =>
+  /^-?\d+(\.\d+)?$/.test(text) && parseDecimal(text) !== null;
 
 const isZero = (text: string): boolean => /^-?0*(\.0*)?$/.test(text);
 
-/**
- * The row of a rate card for a price. Throws where no price method says the same: a tier that has both
- * an amount for each unit and one for itself.
- */
-export function rateRowOf(price: ImportedPrice): RateRow {
-  const { model, amount, packageSize, tiers, meter } = price;
+/** A decimal number of a field, as it is: what is none is a fault. */
+function numberOf(field: string, text: string, fault: (what: string) => void): DecimalNumber {
+  if (!isDecimal(text)) fault(`${field} '${text}' is no decimal number, such as 0.25`);
+  return new DecimalNumber(text);
+}
+
+/** The row of a rate card for a price. What no price method says, or is no number, is a fault. */
+export function rateRowOf(price: ImportedPrice, take: TakeFault): RateRow | null {
+  const { place, model, amount, packageSize, meter } = price;
   const row = { priceDimName: quantityAttribute, label: meter };
-  if (model === 'unit') {
-    return { ...row, priceMethod: 'QUANTITY', unitRate: new DecimalNumber('amount', amount) };
-  }
-  if (model === 'flat') {
-    return { ...row, priceMethod: 'FLAT_RATE', flatRate: new DecimalNumber('amount', amount) };
-  }
+  const fault = (what: string) => take(place, `price of '${meter}': ${what}`);
+  const number = (field: string, text: string) => numberOf(field, text, fault);
+  const rate = () => number('amount', amount);
+  if (model === null) return null;
+  if (model === 'unit') return { ...row, priceMethod: 'QUANTITY', unitRate: rate() };
+  if (model === 'flat') return { ...row, priceMethod: 'FLAT_RATE', flatRate: rate() };
   if (model === 'package') {
-    const size = new DecimalNumber('packageSize', packageSize ?? '1');
-    return {
-      ...row,
-      priceMethod: 'PACKAGE',
-      unitRate: new DecimalNumber('amount', amount),
-      packageSize: size,
-    };
+    const size = number('packageSize', packageSize ?? '1');
+    if (isDecimal(size.text) && new Decimal(size.text).lessThanOrEqualTo(0)) {
+      fault(`packageSize '${size.text}' is not above zero`);
+    }
+    return { ...row, priceMethod: 'PACKAGE', unitRate: rate(), packageSize: size };
   }
+  const priceMethod = model === 'volume' ? 'VOLUME' : 'TIERED';
+  return { ...row, priceMethod, rateCardTiers: tiersOf(price, take) };
+}
+
+function tiersOf({ place, meter, tiers }: ImportedPrice, take: TakeFault) {
   let from = '0';
-  const rateCardTiers = tiers.map(({ to, unitAmount, flatAmount }, index) => {
+  return tiers.map(({ place: own = place, to, unitAmount, flatAmount }, index) => {
+    const tierNum = index + 1;
+    const fault = (what: string) => take(own, `price of '${meter}': tier ${tierNum}: ${what}`);
+    const number = (field: string, text: string) => numberOf(field, text, fault);
     const isFlat = isZero(unitAmount) && !isZero(flatAmount);
     if (!isFlat && !isZero(flatAmount)) {
-      throw new Error(`tier ${index + 1} has an amount for each unit and one for itself`);
+      const both = `unitAmount '${unitAmount}' and flatAmount '${flatAmount}'`;
+      fault(`${both}: a tier has an amount for each unit or one for itself, not both`);
     }
-    const isLast = index === tiers.length - 1;
+    const isLast = tierNum === tiers.length;
     if ((to === null) !== isLast) {
-      throw new Error(`tier ${index + 1}: the last tier is open (upTo empty), and no other`);
+      fault(`upTo is '${to ?? ''}': the last tier is open (upTo empty), and no other`);
     }
     const tier = {
-      tierNum: index + 1,
-      tierMinVal: new DecimalNumber('upTo', from),
-      ...(to === null ? {} : { tierMaxVal: new DecimalNumber('upTo', to) }),
-      tierUnitRate: isFlat
-        ? new DecimalNumber('flatAmount', flatAmount)
-        : new DecimalNumber('unitAmount', unitAmount),
+      tierNum,
+      tierMinVal: new DecimalNumber(from),
+      ...(to === null ? {} : { tierMaxVal: number('upTo', to) }),
+      tierUnitRate: isFlat ? number('flatAmount', flatAmount) : number('unitAmount', unitAmount),
       flatRate: isFlat,
     };
-    if (to !== null && new Decimal(to).lessThanOrEqualTo(from)) {
-      throw new Error(`tier ${index + 1} ends at ${to}, which is not above ${from}`);
+    if (to === null || !isDecimal(to)) return tier;
+    if (new Decimal(to).lessThanOrEqualTo(from)) {
+      fault(`upTo '${to}' is not above ${from}`);
     }
-    from = to ?? from;
+    from = to;
     return tier;
   });
-  return { ...row, priceMethod: model === 'volume' ? 'VOLUME' : 'TIERED', rateCardTiers };
 }
 
 /** Whether a price depends on what was used in the month before. */

@@ -10,9 +10,7 @@ import {
   type ImportedPrice,
   type RateRow,
 } from './book.js';
-
-/** Faults that are named one by one; the rest are counted. */
-const faultsShownMax = 20;
+import type { Faults } from './faults.js';
 
 /** The message of an event, as it is sent. */
 export const messageOf = (
@@ -32,26 +30,9 @@ interface CheckedBook {
   readonly events: number;
 }
 
-class Faults {
-  readonly #shown: string[] = [];
-  #count = 0;
-
-  add(place: string, fault: string): void {
-    this.#count += 1;
-    if (this.#count <= faultsShownMax) this.#shown.push(`${place}: ${fault}`);
-  }
-
-  throwAny(): void {
-    if (this.#count === 0) return;
-    const rest = this.#count - this.#shown.length;
-    const more = rest > 0 ? `\nand ${rest} more` : '';
-    throw new Error(`Nothing was imported:\n${this.#shown.join('\n')}${more}`);
-  }
-}
-
 /** The rows of all prices. Throws, before anything is written, where something cannot be said here. */
 export async function checkBook(book: ImportedBook): Promise<CheckedBook> {
-  const faults = new Faults();
+  const { faults } = book;
   const known = checkCustomers(book, faults);
   const rows = checkPrices(book, known, faults);
   const events = await checkEvents(book, known, faults);
@@ -102,11 +83,8 @@ function checkPrices(
       const whose = customer === null ? '' : ` for '${customer}'`;
       faults.add(place, `another price of '${meter}' in ${currency}${whose} stands at ${first}`);
     }
-    try {
-      rows.set(price, rateRowOf(price));
-    } catch (error) {
-      faults.add(place, `price of '${meter}': ${(error as Error).message}`);
-    }
+    const row = rateRowOf(price, faults.add);
+    if (row) rows.set(price, row);
   }
   return rows;
 }

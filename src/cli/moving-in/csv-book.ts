@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { priceModels, type ImportedBook, type ImportedPrice, type PriceModel } from './book.js';
+import { isModel, priceModels, type ImportedBook, type ImportedPrice } from './book.js';
 import { readCsvRows, type CsvRow } from './csv-file.js';
+import { Faults } from './faults.js';
 
 /**
  * A folder with customers.csv (externalId, name, currency), prices.csv (meter, currency, model,
@@ -8,62 +9,67 @@ import { readCsvRows, type CsvRow } from './csv-file.js';
  * customer, meter, at, quantity).
  */
 export async function readCsvBook(folder: string): Promise<ImportedBook> {
+  const faults = new Faults();
+  const rowsOf = (file: string, ...columns: readonly string[]) =>
+    readCsvRows(join(folder, file), columns, faults.add);
   const customers: ImportedBook['customers'][number][] = [];
-  for await (const { place, cell } of readCsvRows(join(folder, 'customers.csv'), [
-    'externalId',
-    'name',
-  ])) {
+  for await (const { place, cell } of rowsOf('customers.csv', 'externalId', 'name')) {
     const [externalId, name, currency] = [cell('externalId'), cell('name'), cell('currency')];
     customers.push({ place, externalId, name, currency: currency || null });
   }
-  const usage = ['id', 'customer', 'meter', 'at', 'quantity'];
   return {
     customers,
-    prices: await pricesOf(readCsvRows(join(folder, 'prices.csv'), ['meter', 'currency', 'model'])),
+    prices: await pricesOf(rowsOf('prices.csv', 'meter', 'currency', 'model'), faults),
     events: async function* () {
-      for await (const { place, cell } of readCsvRows(join(folder, 'usage.csv'), usage)) {
+      const rows = rowsOf('usage.csv', 'id', 'customer', 'meter', 'at', 'quantity');
+      for await (const { place, cell } of rows) {
         const [id, customer, meter] = [cell('id'), cell('customer'), cell('meter')];
         yield { place, id, customer, meter, at: cell('at'), quantity: cell('quantity') };
       }
     },
     left: [],
+    faults,
   };
 }
 
-const isModel = (text: string): text is PriceModel =>
-  (priceModels as readonly string[]).includes(text);
-
-const isTiered = (model: string): boolean => model === 'graduated' || model === 'volume';
+const isTiered = (model: string | null): boolean => model === 'graduated' || model === 'volume';
 
 /** Rows of one meter, currency and customer are the tiers of one price. */
-async function pricesOf(rows: AsyncIterable<CsvRow>): Promise<ImportedPrice[]> {
-  const prices = new Map<string, ImportedPrice>();
+async function pricesOf(rows: AsyncIterable<CsvRow>, faults: Faults): Promise<ImportedPrice[]> {
+  const prices: ImportedPrice[] = [];
+  const places = new Map<string, number>();
   for await (const { place, cell } of rows) {
-    const [meter, currency, model] = [cell('meter'), cell('currency'), cell('model')];
+    const [meter, currency, named] = [cell('meter'), cell('currency'), cell('model')];
     const customer = cell('customer');
-    if (!isModel(model)) {
-      throw new Error(`${place}: '${model}' is no model; they are ${priceModels.join(', ')}.`);
-    }
-    const key = JSON.stringify([meter, currency, customer]);
-    const known = prices.get(key);
-    if (known && !(isTiered(model) && known.model === model)) {
-      throw new Error(`${place}: the price of '${meter}' stands at ${known.place} already.`);
+    const model = isModel(named) ? named : null;
+    if (model === null) {
+      faults.add(place, `model '${named}' is no model; they are ${priceModels.join(', ')}`);
     }
     const tier = {
+      place,
       to: cell('upTo') || null,
       unitAmount: cell('unitAmount') || '0',
       flatAmount: cell('flatAmount') || '0',
     };
-    prices.set(key, {
-      place: known?.place ?? place,
+    const key = JSON.stringify([meter, currency, customer]);
+    const at = places.get(key) ?? prices.length;
+    const known = prices[at];
+    const isTier = known && (model === null || known.model === null || known.model === model);
+    if (isTier && (model === null || isTiered(model))) {
+      prices[at] = { ...known, model: known.model ?? model, tiers: [...known.tiers, tier] };
+      continue;
+    }
+    if (!known) places.set(key, at);
+    prices.push({
+      place,
       meter,
       currency,
       model,
-      amount: cell('amount') || '0',
+      amount: cell('amount'),
       packageSize: cell('packageSize') || null,
-      tiers: [...(known?.tiers ?? []), tier],
+      tiers: [tier],
       customer: customer || null,
     });
   }
-  return [...prices.values()];
+  return prices;
 }

@@ -2,10 +2,11 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { throwFault } from './faults.js';
 
 interface ReadRow {
   readonly record: Readonly<Record<string, string>>;
-  readonly info: { readonly lines: number };
+  readonly info: { readonly lines: number; readonly error?: CsvError };
 }
 
 /** A row under the header of a file. */
@@ -52,10 +53,14 @@ function checkHeader(file: string, header: readonly string[], required: readonly
   if (repeated !== undefined) throw new Error(`${file} has the column '${repeated}' twice.`);
 }
 
-/** The rows of a CSV file with a header, one after the other: a file may be larger than the memory. */
+/**
+ * The rows of a CSV file with a header, one after the other: a file may be larger than the memory. Takes
+ * faults of its form, and leaves such rows out.
+ */
 export async function* readCsvRows(
   path: string,
   required: readonly string[],
+  takeFault = throwFault,
 ): AsyncGenerator<CsvRow> {
   const file = basename(path);
   let hasHeader = false;
@@ -68,6 +73,7 @@ export async function* readCsvRows(
     skip_empty_lines: true,
     skip_records_with_empty_values: true,
     max_record_size: rowBytesMax,
+    relax_column_count: true,
     columns: (header: string[]) => {
       checkHeader(file, header, required);
       hasHeader = true;
@@ -77,12 +83,12 @@ export async function* readCsvRows(
   try {
     const read = Readable.from(readText(path)).compose(rows) as AsyncIterable<ReadRow>;
     for await (const { record, info } of read) {
-      const place = `${file}, line ${info.lines}`;
-      yield { place, cell: (column) => record[column] ?? '' };
+      if (info.error) takeFault(file, info.error.message);
+      else yield { place: `${file}, line ${info.lines}`, cell: (column) => record[column] ?? '' };
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new Error(`${file}: ${error.message}`, { cause: error });
-    throw unreadable(path, error);
+    if (!(error instanceof CsvError)) throw unreadable(path, error);
+    takeFault(file, error.message);
   }
   if (!hasHeader) {
     throw new Error(`${file} is empty: its first line names the columns ${required.join(', ')}.`);

@@ -7,6 +7,7 @@ import {
   type PriceModel,
 } from './book.js';
 import { instantOf, listOf, objectOf, readList, textOf, type JsonObject } from './json-file.js';
+import { Faults } from './faults.js';
 import { shareSamePrices } from './same-prices.js';
 
 const models: Readonly<Record<string, PriceModel>> = {
@@ -79,6 +80,7 @@ export async function readLagoBook(folder: string): Promise<ImportedBook> {
     prices: shareSamePrices(prices),
     events: () => Readable.from(events),
     left: [...new Set(left)],
+    faults: new Faults(),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type ImportedPrice,
 } from './book.js';
 import { instantOf, listOf, objectOf, readList, textOf, type JsonObject } from './json-file.js';
+import { Faults } from './faults.js';
 import { shareSamePrices } from './same-prices.js';
 
 interface Meter {
@@ -70,6 +71,7 @@ export async function readStripeBook(folder: string): Promise<ImportedBook> {
     prices: shareSamePrices(subscribed),
     events: () => Readable.from(events),
     left: [...new Set(left)],
+    faults: new Faults(),
   };
 }
 
