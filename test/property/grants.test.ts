@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createGrant, revokeGrant, settleWallets } from '../../src/commands/balances/grant.js';
-import { createHold } from '../../src/commands/balances/create-hold.js';
-import { releaseHold } from '../../src/commands/balances/hold.js';
-import { releaseDueOf } from '../../src/commands/balances/release-due-holds.js';
+import { createHold } from '../../src/commands/balances/holds/create-hold.js';
+import { releaseHold } from '../../src/commands/balances/holds/hold.js';
+import { releaseDueOf } from '../../src/commands/balances/holds/release-due-holds.js';
 import { payCharges, returnCredits } from '../../src/commands/balances/pay-charges.js';
 import { createWallet } from '../../src/commands/payments/wallet.js';
 import { newId } from '../../src/kernel/id.js';

@@ -3,7 +3,7 @@ import {
   keepJournal,
   listJournalsToKeep,
 } from '../../commands/billing/journal/recognize-deferred.js';
-import { releaseDueHolds } from '../../commands/balances/release-due-holds.js';
+import { releaseDueHolds } from '../../commands/balances/holds/release-due-holds.js';
 import { listDueTenants } from '../../models/balances/wallet-balance.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';

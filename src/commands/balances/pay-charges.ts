@@ -1,13 +1,17 @@
 import type { Knex } from 'knex';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
+import { writeTogether } from '../../models/db/bulk-table.js';
+import type { CounterUsage } from '../../models/balances/counter-charge.js';
+import { firstCounterOf, type PricedRowColumns } from '../../models/usage/priced-row.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
 import { WalletHold } from '../../models/balances/wallet-hold.js';
-import { partsOf } from './hold.js';
+import { CounterCredits } from './counter-credits.js';
+import { partsOf } from './holds/hold.js';
 import { WalletLedger, type GrantPart } from './wallet-ledger.js';
 
 /** A charge that was just made. */
-export interface UnpaidCharge {
+export interface UnpaidCharge extends Partial<Pick<PricedRowColumns, 'counterId' | 'pricedRows'>> {
   readonly id: string;
   /** The billed account. */
   readonly accountId: string;
@@ -18,17 +22,20 @@ export interface UnpaidCharge {
   readonly amount: Decimal;
   /** Of usage: money may be held for its event. */
   readonly externalTranId?: string;
+  /** Of usage: when it becomes known. */
+  readonly ratedAt?: Date;
 }
 
-/** What grants have paid, by the id of the charge. */
+/** What grants have paid, by the id of the charge; below zero where they got something back. */
 export type PaidCharges = ReadonlyMap<string, Decimal>;
 
 type Origin = Pick<Scope, 'tenantId' | 'now'>;
 
 /**
  * Lets grants pay what they can of charges, in their order (spec/beyond.md R265): of those above 0 that
- * the account owes. Where no account has a wallet with money it costs one statement. A preview computes
- * the same, and locks and writes nothing.
+ * the account owes. One below 0 gives back what grants have paid of the usage of its counter beyond what
+ * this comes to (R386). Where no account has a wallet it costs one statement. A preview computes the same,
+ * and locks and writes nothing.
  */
 export async function payCharges(
   trx: Knex.Transaction,
@@ -37,43 +44,118 @@ export async function payCharges(
   mode: 'write' | 'preview' = 'write',
 ): Promise<PaidCharges> {
   const paid = new Map<string, Decimal>();
+  for (const [{ id }, parts] of (await payEach(trx, scope, charges, mode)).parts) {
+    const sum = drawnBy(parts);
+    if (!sum.isZero()) paid.set(id, sum);
+  }
+  return paid;
+}
+
+/** The parts that grants would pay of each charge, or get back, below zero. */
+export const previewCharges = async <Charge extends UnpaidCharge>(
+  trx: Knex.Transaction,
+  scope: Origin,
+  charges: readonly Charge[],
+): Promise<ReadonlyMap<Charge, readonly GrantPart[]>> =>
+  (await payEach(trx, scope, charges, 'preview')).parts;
+
+async function payEach<Charge extends UnpaidCharge>(
+  trx: Knex.Transaction,
+  scope: Origin,
+  charges: readonly Charge[],
+  mode: 'write' | 'preview',
+) {
   const owed = charges.filter(
-    ({ usageType, amount }) => usageType === 'Charge' && amount.greaterThan(ZERO),
+    ({ usageType, amount }) => usageType === 'Charge' && !amount.isZero(),
   );
-  if (owed.length === 0) return paid;
-  const accounts = new Map(
-    owed.map(({ accountId, currency }) => [`${accountId}${currency}`, { accountId, currency }]),
-  );
-  const ledger = await WalletLedger.ofAccounts(
-    trx,
-    scope,
-    [...accounts.values()],
-    mode === 'write' ? 'lock' : 'preview',
-  );
-  if (!ledger) return paid;
+  const parts = new Map<Charge, readonly GrantPart[]>();
+  if (owed.length === 0) return { parts };
+  const credits = new CounterCredits();
+  const ledger = await openLedger(trx, scope, { owed, credits, mode });
+  if (!ledger) return { parts };
   const holds = ledger.hasHeld ? await findHolds(trx, scope, owed) : new Map<string, HeldParts>();
   for (const charge of owed) {
-    const { id: chargeId, accountId, currency, serviceId, amount } = charge;
-    // Written out, because this is done for every charge: spread objects cost ten times as much.
-    const payable = { chargeId, accountId, currency, serviceId, amount };
-    const held = holds.size === 0 ? undefined : holds.get(holdKey(charge));
-    if (!held) {
-      const drawn = drawnBy(ledger.draw(payable));
-      if (!drawn.isZero()) paid.set(chargeId, drawn);
+    const usage = ledger.hasWallets(charge) ? counterOf(charge) : null;
+    if (usage) credits.charge(usage, charge.amount, charge.ratedAt ?? ledger.now);
+    if (charge.amount.isNegative()) {
+      if (usage) parts.set(charge, returnSurplus(ledger, credits, usage, charge));
       continue;
     }
-    const { open, left } = ledger.drawHeld(payable, held.parts, held.id);
-    held.parts = left;
-    const parts = ledger.draw({ ...payable, amount: open });
-    const drawn = amount.minus(open).plus(drawnBy(parts));
-    if (!drawn.isZero()) paid.set(chargeId, drawn);
+    const held = holds.size === 0 ? undefined : holds.get(holdKey(charge));
+    const drawn = payOne(ledger, charge, held);
+    if (drawn.length === 0) continue;
+    if (usage) credits.draw(usage, drawn);
+    parts.set(charge, drawn);
   }
-  if (mode === 'preview') return paid;
+  if (mode === 'preview') return { parts };
   for (const { id, parts } of holds.values()) ledger.release(parts, id);
   const ids = [...holds.values()].map(({ id }) => id);
   await WalletHold.end(trx, scope.tenantId, ids, { status: 'committed', endedAt: ledger.now });
+  await writeTogether(trx, credits.writing(scope.tenantId));
   await ledger.write();
-  return paid;
+  return { parts };
+}
+/** All wallets of the accounts that are charged, with the grants that may get something back. */
+function openLedger(
+  trx: Knex.Transaction,
+  scope: Origin,
+  {
+    owed,
+    credits,
+    mode,
+  }: {
+    readonly owed: readonly UnpaidCharge[];
+    readonly credits: CounterCredits;
+    readonly mode: 'write' | 'preview';
+  },
+): Promise<WalletLedger | undefined> {
+  const accounts = new Map(
+    owed.map(({ accountId, currency }) => [`${accountId}${currency}`, { accountId, currency }]),
+  );
+  const lock = mode === 'write' ? 'lock' : 'preview';
+  return WalletLedger.ofAccounts(trx, scope, [...accounts.values()], lock, async () => {
+    const falling = owed.filter(({ amount }) => amount.isNegative());
+    await credits.read(
+      trx,
+      scope.tenantId,
+      falling.flatMap((charge) => counterOf(charge) ?? []),
+    );
+    return credits.grantIds;
+  });
+}
+
+/** The usage that a charge is of: that of the counter of its first metered row; null without any. */
+export function counterOf(charge: UnpaidCharge): CounterUsage | null {
+  const { counterId, pricedRows, accountId, currency } = charge;
+  const id = counterId ?? (pricedRows ? firstCounterOf(pricedRows) : null);
+  return id === null ? null : { counterId: id, accountId, currency };
+}
+
+function payOne(
+  ledger: WalletLedger,
+  { id: chargeId, accountId, currency, serviceId, amount }: UnpaidCharge,
+  held: HeldParts | undefined,
+): readonly GrantPart[] {
+  // Written out, because this is done for every charge: spread objects cost ten times as much.
+  const payable = { chargeId, accountId, currency, serviceId, amount };
+  if (!held) return ledger.draw(payable);
+  const { open, left, drawn } = ledger.drawHeld(payable, held.parts, held.id);
+  held.parts = left;
+  return [...drawn, ...ledger.draw({ ...payable, amount: open })];
+}
+
+/** What grants have paid beyond what the usage of its counter comes to with a charge below 0 goes back. */
+function returnSurplus(
+  ledger: WalletLedger,
+  credits: CounterCredits,
+  usage: CounterUsage,
+  { id, amount }: Pick<UnpaidCharge, 'id' | 'amount'>,
+): readonly GrantPart[] {
+  const back = Decimal.min(amount.negated(), credits.surplusOf(usage));
+  const given = credits.partsOf(usage, back, ledger);
+  ledger.giveBack(given, id);
+  credits.draw(usage, given, -1);
+  return given.map((part) => ({ ...part, amount: part.amount.negated() }));
 }
 
 const drawnBy = (parts: readonly GrantPart[]): Decimal =>

@@ -1,16 +1,25 @@
-import { decimalText, ZERO } from '../../kernel/numbers/money.js';
+import { decimalText } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
-import type { AccountCurrency } from '../../models/balances/wallet-balance.js';
 import { WalletGrant } from '../../models/balances/wallet-grant.js';
 import { withCredits } from '../../queries/balances/charge-credits.js';
 import type { UsageEventDto } from '../../queries/usage/usage-event.js';
-import type { ExplainedCredit } from '../../rating/index.js';
-import { WalletLedger, type GrantPart } from './wallet-ledger.js';
+import { counterIdOf } from '../../models/usage/usage-counter.js';
+import { counterKey, type ExplainedCredit } from '../../rating/index.js';
+import { previewCharges, type UnpaidCharge } from './pay-charges.js';
+import type { GrantPart } from './wallet-ledger.js';
 
 type Charge = UsageEventDto['ratedTransactions'][number];
 
-const isOwed = ({ usageType, amount }: Charge): boolean =>
-  usageType === 'Charge' && amount.greaterThan(ZERO);
+interface Simulated extends UnpaidCharge {
+  readonly charge: Charge;
+}
+
+function unpaid(charge: Charge): Simulated {
+  const { accountId, currency, serviceId, usageType, amount, explanation } = charge;
+  const counter = explanation?.rows.find((row) => row.counter !== null)?.counter ?? null;
+  const counterId = counter ? counterIdOf(counterKey(counter)) : null;
+  return { charge, id: '', accountId, currency, serviceId, usageType, amount, counterId };
+}
 
 /**
  * Adds to the explanations of simulated charges the grants that would pay them now, each from what the
@@ -20,17 +29,10 @@ export async function previewCredits(
   scope: Scope,
   events: readonly UsageEventDto[],
 ): Promise<UsageEventDto[]> {
-  const owed = events.flatMap(({ ratedTransactions }) => ratedTransactions.filter(isOwed));
-  if (owed.length === 0) return [...events];
+  const charges = events.flatMap(({ ratedTransactions }) => ratedTransactions.map(unpaid));
   return scope.db.transaction(async (trx) => {
-    const accounts = new Map<string, AccountCurrency>(
-      owed.map(({ accountId, currency }) => [`${accountId}${currency}`, { accountId, currency }]),
-    );
-    const ledger = await WalletLedger.ofAccounts(trx, scope, [...accounts.values()], 'preview');
-    if (!ledger) return [...events];
-    const drawn = new Map<Charge, readonly GrantPart[]>(
-      owed.map((charge) => [charge, ledger.draw({ ...charge, chargeId: '' })]),
-    );
+    const paid = await previewCharges(trx, scope, charges);
+    const drawn = new Map([...paid].map(([{ charge }, parts]) => [charge, parts]));
     const ids = new Set([...drawn.values()].flatMap((parts) => parts.map((part) => part.grantId)));
     const grants = await WalletGrant.query(trx)
       .forTenant(scope.tenantId)

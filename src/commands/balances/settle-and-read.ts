@@ -3,7 +3,7 @@ import { listEntries, listGrants } from '../../queries/balances/grant.js';
 import { chooseCurrency, readAccountBalance } from '../../queries/balances/account-balance.js';
 import { readTrialBalance } from '../../queries/billing/journal/trial-balance.js';
 import { settleWallets } from './grant.js';
-import { settleAccount } from './release-due-holds.js';
+import { settleAccount } from './holds/release-due-holds.js';
 import { isJournalBehind, keepJournal } from '../billing/journal/recognize-deferred.js';
 
 /** Reads of wallets, after what is due has been entered: a balance is never behind its clock. */

@@ -53,6 +53,7 @@ export class WalletLedger {
   /** The instant of all its entries: after the lock, so that they are in the order of time. */
   readonly now: Date;
   readonly #wallets: ReadonlyMap<string, LedgerWallet>;
+  readonly #accounts: ReadonlySet<string>;
   readonly #grants = new Map<string, LedgerGrant>();
   readonly #payers = new Map<string, LedgerGrant[]>();
   readonly #moved = new Set<LedgerWallet>();
@@ -69,6 +70,9 @@ export class WalletLedger {
     this.#tenantId = tenantId;
     this.now = now();
     this.#wallets = new Map(rows.map((row) => [row.walletId, ledgerWallet(row)]));
+    this.#accounts = new Set(
+      rows.map(({ accountId, currency }) => `${accountId}/${currency ?? ''}`),
+    );
     for (const row of grants) this.#put(ledgerGrant(row));
     for (const wallet of this.#wallets.values()) {
       wallet.grants.sort(byUse);
@@ -87,19 +91,31 @@ export class WalletLedger {
     return WalletLedger.#open(trx, scope, rows, grantIds);
   }
 
+  /** Locks the active wallets of accounts that hold money; undefined where there are none. */
+  static async withMoney(
+    trx: Knex.Transaction,
+    scope: Pick<Scope, 'tenantId' | 'now'>,
+    accounts: readonly AccountCurrency[],
+  ): Promise<WalletLedger | undefined> {
+    const { tenantId, now } = scope;
+    const rows = await WalletBalance.withMoney(trx, tenantId, accounts, now());
+    return rows.length === 0 ? undefined : WalletLedger.#open(trx, scope, rows);
+  }
+
   /**
-   * Locks the active wallets of accounts that hold money; undefined where there are none. What is only
-   * previewed locks nothing and must not be written.
+   * Locks all wallets of accounts; undefined where there are none. `alsoOf` is asked under the lock for
+   * grants that are read although nothing is left of them. What is only previewed locks nothing and must
+   * not be written.
    */
   static async ofAccounts(
     trx: Knex.Transaction,
     scope: Pick<Scope, 'tenantId' | 'now'>,
     accounts: readonly AccountCurrency[],
-    mode: 'lock' | 'preview' = 'lock',
+    mode: 'lock' | 'preview',
+    alsoOf: () => Promise<readonly string[]>,
   ): Promise<WalletLedger | undefined> {
-    const { tenantId, now } = scope;
-    const rows = await WalletBalance.ofAccounts(trx, tenantId, accounts, { now: now(), mode });
-    return rows.length === 0 ? undefined : WalletLedger.#open(trx, scope, rows);
+    const rows = await WalletBalance.ofAccounts(trx, scope.tenantId, accounts, mode);
+    return rows.length === 0 ? undefined : WalletLedger.#open(trx, scope, rows, await alsoOf());
   }
 
   static async #open(
@@ -114,6 +130,11 @@ export class WalletLedger {
     return new WalletLedger(trx, scope, rows, grants);
   }
 
+  /** Whether an account has wallets in a currency. */
+  hasWallets({ accountId, currency }: AccountCurrency): boolean {
+    return this.#accounts.has(`${accountId}/${currency}`);
+  }
+
   /** Whether something of a locked wallet is promised to holds. */
   get hasHeld(): boolean {
     return [...this.#wallets.values()].some(({ held }) => held.greaterThan(ZERO));
@@ -121,6 +142,12 @@ export class WalletLedger {
 
   grant(id: string): LedgerGrant | undefined {
     return this.#grants.get(id);
+  }
+
+  /** Orders grants by their ids as they are used. */
+  compareUse(a: string, b: string): number {
+    const [one, other] = [this.#grants.get(a), this.#grants.get(b)];
+    return one && other ? byUse(one, other) : 0;
   }
 
   /** How many grants of a wallet are open. */
@@ -168,9 +195,10 @@ export class WalletLedger {
     }
   }
 
-  /** Pays a charge with what a hold was promised; returns what of the promise is left. */
+  /** Pays a charge with what a hold was promised; returns what of the promise is left, and what paid. */
   drawHeld(charge: PayableCharge, parts: readonly GrantPart[], holdId: string) {
     const left: GrantPart[] = [];
+    const drawn: GrantPart[] = [];
     let open = charge.amount;
     for (const part of parts) {
       const grant = this.#grants.get(part.grantId);
@@ -182,10 +210,11 @@ export class WalletLedger {
         wallet.held = wallet.held.minus(paid);
         this.#enter(grant, 'draw', paid.negated(), { chargeId: charge.chargeId, holdId });
         open = open.minus(paid);
+        drawn.push({ ...part, amount: paid });
       }
       left.push({ ...part, amount: part.amount.minus(paid) });
     }
-    return { left, open };
+    return { left, open, drawn };
   }
 
   /** Gives back what a charge has drawn: what has ended meanwhile stays ended. */
@@ -198,6 +227,17 @@ export class WalletLedger {
       this.#settle(wallet);
       this.#takeEnded(grant);
     }
+  }
+
+  /** Takes back what a charge has returned, as far as it is still there; returns what was taken. */
+  takeBack(parts: readonly GrantPart[], chargeId: string): GrantPart[] {
+    return parts.flatMap((part) => {
+      const grant = this.#grants.get(part.grantId);
+      const amount = grant ? Decimal.min(part.amount, freeOf(grant)) : ZERO;
+      if (!grant || !amount.greaterThan(ZERO)) return [];
+      this.#enter(grant, 'draw', amount.negated(), { chargeId });
+      return [{ ...part, amount }];
+    });
   }
 
   /** Takes back what is left of a grant, but for what is held. */

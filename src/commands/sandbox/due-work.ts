@@ -6,7 +6,7 @@ import { nextBalanceDues } from '../../models/balances/wallet-balance.js';
 import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../workflows/schedule.js';
 import { settleDue } from '../balances/grant.js';
-import { releaseDueHolds } from '../balances/release-due-holds.js';
+import { releaseDueHolds } from '../balances/holds/release-due-holds.js';
 import { markOverdueInvoices } from '../billing/overdue-invoices.js';
 
 /**

@@ -4,7 +4,7 @@ import {
   beginCommit,
   finishCommit,
   requireCommittable,
-} from '../../commands/balances/commit-hold.js';
+} from '../../commands/balances/holds/commit-hold.js';
 import { contentId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';

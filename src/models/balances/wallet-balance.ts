@@ -46,6 +46,13 @@ const moved = new BulkTable<MovedBalance>('wallet_balance', {
 const columns = `wallet_id as "walletId", account_id as "accountId", currency,
   is_active as "isActive", balance, held, last_entry as "lastEntry", due_at as "dueAt"`;
 
+const ofAccountsSql = '(account_id, currency) in (select * from unnest(?::uuid[], ?::text[]))';
+
+const accountBindings = (accounts: readonly AccountCurrency[]): string[][] => [
+  accounts.map(({ accountId }) => accountId),
+  accounts.map(({ currency }) => currency),
+];
+
 /** SQL for what of a wallet is shown of its ledger, over the columns of earlier versions. */
 export const balanceColumnsSql = `*,
   coalesce((select own.balance from wallet_balance as own
@@ -103,24 +110,34 @@ export class WalletBalance extends TenantModel {
   }
 
   /** The wallets of accounts that hold money, or will by now; inactive ones where it is promised. */
-  static ofAccounts(
+  static withMoney(
     trx: Knex.Transaction,
     tenantId: string,
     accounts: readonly AccountCurrency[],
-    { now, mode }: { readonly now: Date; readonly mode: 'lock' | 'preview' },
+    now: Date,
   ): Promise<WalletBalanceRow[]> {
     return sqlRows<WalletBalanceRow>(
       trx,
       `select ${columns} from wallet_balance
        where tenant_id = ? and (is_active and (balance > 0 or due_at <= ?) or held > 0)
-         and (account_id, currency) in (select * from unnest(?::uuid[], ?::text[]))
+         and ${ofAccountsSql}
+       order by wallet_id for no key update`,
+      [tenantId, now, ...accountBindings(accounts)],
+    );
+  }
+
+  /** All wallets of accounts that were ever given money: they may get some of it back. */
+  static ofAccounts(
+    trx: Knex.Transaction,
+    tenantId: string,
+    accounts: readonly AccountCurrency[],
+    mode: 'lock' | 'preview',
+  ): Promise<WalletBalanceRow[]> {
+    return sqlRows<WalletBalanceRow>(
+      trx,
+      `select ${columns} from wallet_balance where tenant_id = ? and ${ofAccountsSql}
        order by wallet_id ${mode === 'lock' ? 'for no key update' : ''}`,
-      [
-        tenantId,
-        now,
-        accounts.map(({ accountId }) => accountId),
-        accounts.map(({ currency }) => currency),
-      ],
+      [tenantId, ...accountBindings(accounts)],
     );
   }
 

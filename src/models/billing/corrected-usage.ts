@@ -4,7 +4,7 @@ export const uncorrectedColumns = `, null::uuid as corrected_invoice_id`;
 
 /**
  * What was corrected: a charge whose reversal is billed with it is left out with that, for together
- * they are nothing. Of what is left, a reversal and what came in its place say which invoice has a
+ * they are nothing, unless grants have paid of such pairs something else than they got back. Of what is left, a reversal and what came in its place say which invoice has a
  * charge of the same event, the first one; an invoice of the account that is not void.
  *
  * A charge of INV-1 was corrected twice before the next run: its reversal and the newest charge name
@@ -12,8 +12,13 @@ export const uncorrectedColumns = `, null::uuid as corrected_invoice_id`;
  */
 export const correctedSql = `
   gone as materialized (
-    select back.id, back.reverses from found as back join found as charge on charge.id = back.reverses
-    where back.reverses is not null
+    select id, reverses from (
+      select back.id, back.reverses, sum(back.paid + charge.paid) over (
+          partition by back.account_id, back.currency, back.service_id, back.rate_card_row_id
+        ) as paid
+      from found as back join found as charge on charge.id = back.reverses
+      where back.reverses is not null
+    ) as pair where paid = 0
   ), left_over as (
     select * from found where not exists (
       select from gone where gone.id = found.id or gone.reverses = found.id

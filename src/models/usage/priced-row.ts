@@ -62,6 +62,12 @@ export function pricedRowColumns(
   };
 }
 
+/** The counter of the first of some stored rows that has one. */
+export function firstCounterOf(pricedRows: string): string | null {
+  const rows = JSON.parse(pricedRows) as Pick<ReturnType<typeof rowJson>, 'counter'>[];
+  return rows.find(({ counter }) => counter !== null)?.counter ?? null;
+}
+
 const isSame = (a: Decimal, b: Decimal): boolean => a === b || compareDecimals(a, b) === 0;
 
 const rowJson = (row: PricedRowValues) => ({

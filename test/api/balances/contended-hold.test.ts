@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { releaseHold } from '../../../src/commands/balances/hold.js';
+import { releaseHold } from '../../../src/commands/balances/holds/hold.js';
 import { within } from '../../../src/kernel/scope.js';
 import { WalletBalance } from '../../../src/models/balances/wallet-balance.js';
 import { createWallet, readEntries, shortEntry } from '../../support/billing/wallets.js';

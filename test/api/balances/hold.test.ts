@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createHold } from '../../../src/commands/balances/create-hold.js';
+import { createHold } from '../../../src/commands/balances/holds/create-hold.js';
 import { newId } from '../../../src/kernel/id.js';
 import { Decimal } from '../../../src/kernel/numbers/money.js';
 import { createAccount, createService, usage } from '../../support/billing/usage.js';

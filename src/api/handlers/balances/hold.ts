@@ -1,5 +1,5 @@
-import { createHold } from '../../../commands/balances/create-hold.js';
-import { releaseHold } from '../../../commands/balances/hold.js';
+import { createHold } from '../../../commands/balances/holds/create-hold.js';
+import { releaseHold } from '../../../commands/balances/holds/hold.js';
 import { readBalance } from '../../../commands/balances/settle-and-read.js';
 import { commitHold } from '../../../flows/balances/commit-hold.js';
 import type { Operations } from '../../../schemas/index.js';

@@ -12,14 +12,10 @@ import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-
 import type { RatedAgain } from '../../../queries/usage/corrections/rerating/rerate-request.js';
 import { storedOf } from '../../../queries/usage/corrections/same-charges.js';
 import type { RatingPlan } from '../../../rating/index.js';
+import type { ReversedCharge } from '../../balances/return-reversed.js';
 import { countedCharge, type CountedCharge } from '../../balances/trigger-alerts.js';
 import { chargeRow } from '../charge-row.js';
 import { UsageTotals } from '../usage-totals.js';
-
-interface Reversal {
-  readonly id: string;
-  readonly of: string;
-}
 
 /** What a correction moves beside charges: it grows with accounts, days and prices, not with events. */
 export class CorrectionFigures {
@@ -97,7 +93,7 @@ const together = (one: CountedCharge, other: CountedCharge): CountedCharge => ({
 
 /** What a correction adds to the books. */
 export class Additions {
-  readonly reversals: Reversal[] = [];
+  readonly reversals: ReversedCharge[] = [];
   readonly rows: RatedTransactionRow[] = [];
   readonly plans = new Set<RatingPlan>();
   readonly pairs: CorrectedPair[] = [];
@@ -123,11 +119,11 @@ export class Additions {
     let number = first;
     const eventId = event.id;
     const unpaired = new Map(event.charges.map((charge) => [charge.id, charge]));
-    for (const { id: of, transactionDate } of event.charges) {
+    for (const charge of event.charges) {
       number += 1;
       const id = chargeId(eventId, number);
-      this.reversals.push({ id, of });
-      figures.addDay(id, transactionDate);
+      this.reversals.push({ id, of: charge.id, charge });
+      figures.addDay(id, charge.transactionDate);
     }
     for (const charge of event.charges) figures.count(countedReversal(charge));
     if (event.charges.length > 0) figures.totals.subtract(event.hour, event.charges);

@@ -1,9 +1,21 @@
 import type { Knex } from 'knex';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
+import {
+  counterUsageKey,
+  findOverpaid,
+  type CounterUsage,
+} from '../../../models/balances/counter-charge.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
-import { payCharges, returnCredits, type UnpaidCharge } from '../../balances/pay-charges.js';
+import { payCharges, type UnpaidCharge } from '../../balances/pay-charges.js';
+import {
+  returnOverpaid,
+  returnReversed,
+  takeReturned,
+  usageOf,
+  type ReversedCharge,
+} from '../../balances/return-reversed.js';
 
 /** Charges that are settled at once. */
 const pageSize = 5_000;
@@ -15,22 +27,13 @@ const pageSize = 5_000;
 export async function settleAll(
   trx: Knex.Transaction,
   scope: Scope,
-  reversals: readonly { readonly id: string; readonly of: string }[],
+  reversals: readonly ReversedCharge[],
   charges: readonly UnpaidCharge[],
 ): Promise<void> {
-  await returnCredits(
-    trx,
-    scope,
-    reversals.map(({ id, of }) => ({ chargeId: of, under: id })),
-  );
+  await takeReturned(trx, scope, reversals);
+  await returnReversed(trx, scope, reversals);
   await payCharges(trx, scope, charges);
-}
-
-interface Page {
-  readonly eventIds: readonly string[];
-  readonly beforeIds: readonly string[];
-  readonly afterIds: readonly string[];
-  readonly last: number;
+  await returnOverpaid(trx, scope, reversals);
 }
 
 /**
@@ -43,37 +46,80 @@ export async function settleWritten(
   correctionId: string,
 ): Promise<void> {
   const { tenantId } = scope;
-  const [found] = await sqlRows<{ hasWallets: boolean }>(
+  const [found] = await sqlRows<{ hasWallets: boolean; hasReturned: boolean }>(
     trx,
-    `select exists (select from wallet where tenant_id = ?) as "hasWallets"`,
-    [tenantId],
+    `select exists (select from wallet where tenant_id = :tenantId) as "hasWallets",
+       exists (
+         select from usage_correction_charge as pair join wallet_entry as entry
+           on entry.tenant_id = pair.tenant_id and entry.charge_id = pair.before_id
+           and entry.kind = 'return'
+         where pair.tenant_id = :tenantId and pair.correction_id = :correctionId
+       ) as "hasReturned"`,
+    { tenantId, correctionId },
   );
   if (found?.hasWallets !== true) return;
-  for (const work of ['return', 'pay'] as const) {
-    for (let after = -1; ;) {
-      const [page] = await sqlRows<Page>(
-        trx,
-        `select array_agg(distinct event_id)::text[] as "eventIds",
-           array_agg(before_id)::text[] as "beforeIds", array_agg(after_id)::text[] as "afterIds",
-           max(position) as last
-         from (
-           select * from usage_correction_charge
-           where tenant_id = ? and correction_id = ? and position > ? order by position limit ?
-         ) as page having count(*) > 0`,
-        [tenantId, correctionId, after, pageSize],
-      );
-      if (!page) break;
-      after = page.last;
-      const all = await RatedTransaction.allOfEvents(trx, tenantId, page.eventIds);
-      const made = [...all.values()].flat();
-      const [goes, comes] = [new Set(page.beforeIds), new Set(page.afterIds)];
-      const reversals = made.flatMap(({ id, reverses }) =>
-        reverses !== null && goes.has(reverses) ? [{ id, of: reverses }] : [],
-      );
-      const charges = made.filter(({ id }) => comes.has(id));
-      if (work === 'return') await settleAll(trx, scope, reversals, []);
-      else await settleAll(trx, scope, [], charges.map(unpaid));
+  if (found.hasReturned) {
+    for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
+      await takeReturned(trx, scope, reversals);
     }
+  }
+  const usages = new Map<string, CounterUsage>();
+  for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
+    for (const { charge } of reversals) {
+      const usage = usageOf(charge);
+      if (usage) usages.set(counterUsageKey(usage), usage);
+    }
+    await returnReversed(trx, scope, reversals);
+  }
+  for await (const { charges } of readWritten(trx, tenantId, correctionId)) {
+    await payCharges(trx, scope, charges.map(unpaid));
+  }
+  const overpaid = await findOverpaid(trx, tenantId, [...usages.values()]);
+  if (overpaid.length === 0) return;
+  for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
+    await returnOverpaid(trx, scope, reversals);
+  }
+}
+
+interface Page {
+  readonly eventIds: readonly string[];
+  readonly beforeIds: readonly string[];
+  readonly afterIds: readonly string[];
+  readonly last: number;
+}
+
+/** The reversals and new charges of a correction, page by page. */
+async function* readWritten(
+  trx: Knex.Transaction,
+  tenantId: string,
+  correctionId: string,
+): AsyncGenerator<{
+  readonly reversals: readonly ReversedCharge[];
+  readonly charges: readonly RatedTransaction[];
+}> {
+  for (let after = -1; ;) {
+    const [page] = await sqlRows<Page>(
+      trx,
+      `select array_agg(distinct event_id)::text[] as "eventIds",
+         array_agg(before_id)::text[] as "beforeIds", array_agg(after_id)::text[] as "afterIds",
+         max(position) as last
+       from (
+         select * from usage_correction_charge
+         where tenant_id = ? and correction_id = ? and position > ? order by position limit ?
+       ) as page having count(*) > 0`,
+      [tenantId, correctionId, after, pageSize],
+    );
+    if (!page) return;
+    after = page.last;
+    const all = await RatedTransaction.allOfEvents(trx, tenantId, page.eventIds);
+    const made = [...all.values()].flat();
+    const [goes, comes] = [new Set(page.beforeIds), new Set(page.afterIds)];
+    const byId = new Map(made.map((charge) => [charge.id, charge]));
+    const reversals = made.flatMap(({ id, reverses }) => {
+      const charge = reverses !== null && goes.has(reverses) ? byId.get(reverses) : undefined;
+      return charge ? [{ id, of: charge.id, charge }] : [];
+    });
+    yield { reversals, charges: made.filter(({ id }) => comes.has(id)) };
   }
 }
 
@@ -85,4 +131,6 @@ const unpaid = (charge: RatedTransaction): UnpaidCharge => ({
   usageType: charge.usageType,
   amount: new Decimal(charge.amount),
   externalTranId: charge.externalTranId,
+  counterId: usageOf(charge)?.counterId ?? null,
+  ratedAt: charge.ratedAt,
 });

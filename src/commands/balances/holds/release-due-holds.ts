@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import type { Scope } from '../../kernel/scope.js';
-import { isDue, type AccountCurrency } from '../../models/balances/wallet-balance.js';
-import { WalletHold } from '../../models/balances/wallet-hold.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { isDue, type AccountCurrency } from '../../../models/balances/wallet-balance.js';
+import { WalletHold } from '../../../models/balances/wallet-hold.js';
 import { partsOf } from './hold.js';
-import { WalletLedger } from './wallet-ledger.js';
+import { WalletLedger } from '../wallet-ledger.js';
 
 /** Holds whose time is over that one transaction releases. */
 const releasedMax = 500;
@@ -24,7 +24,7 @@ export async function releaseDue(
 /** Releases what is over of the holds of an account, and settles its wallets. */
 export async function releaseDueOf(scope: Scope, account: AccountCurrency): Promise<void> {
   await scope.db.transaction(async (trx) => {
-    const ledger = await WalletLedger.ofAccounts(trx, scope, [account]);
+    const ledger = await WalletLedger.withMoney(trx, scope, [account]);
     if (!ledger) return;
     await releaseDue(trx, scope, ledger, account);
     await ledger.write();

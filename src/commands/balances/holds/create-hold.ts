@@ -1,17 +1,21 @@
 import type { Static } from 'typebox';
-import { contentId, newId } from '../../kernel/id.js';
-import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
-import { problem } from '../../kernel/problem.js';
-import type { Scope } from '../../kernel/scope.js';
-import { isRepeatable, tookTooLong } from '../../kernel/sql-state.js';
-import { canonicalJson } from '../../kernel/text/json.js';
-import { holdAtOnce, type AskedHold, type MadeHold } from '../../models/balances/hold-at-once.js';
-import { WalletHold } from '../../models/balances/wallet-hold.js';
-import type * as schema from '../../schemas/balances/hold.js';
-import { holdAccount } from '../accounts/lock-account.js';
+import { contentId, newId } from '../../../kernel/id.js';
+import { Decimal, decimalText, ZERO } from '../../../kernel/numbers/money.js';
+import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { isRepeatable, tookTooLong } from '../../../kernel/sql-state.js';
+import { canonicalJson } from '../../../kernel/text/json.js';
+import {
+  holdAtOnce,
+  type AskedHold,
+  type MadeHold,
+} from '../../../models/balances/hold-at-once.js';
+import { WalletHold } from '../../../models/balances/wallet-hold.js';
+import type * as schema from '../../../schemas/balances/hold.js';
+import { holdAccount } from '../../accounts/lock-account.js';
 import { presentHold, type HoldDto } from './hold.js';
 import { releaseDue } from './release-due-holds.js';
-import { WalletLedger } from './wallet-ledger.js';
+import { WalletLedger } from '../wallet-ledger.js';
 
 type HoldCreate = Static<typeof schema.HoldCreate>;
 
@@ -46,7 +50,7 @@ async function tryAtOnce(
 function holdWhenSettled(scope: Scope, input: HoldCreate, hold: AskedHold): Promise<HoldDto> {
   const { db, tenantId } = scope;
   return db.transaction(async (trx) => {
-    const ledger = await WalletLedger.ofAccounts(trx, scope, [input]);
+    const ledger = await WalletLedger.withMoney(trx, scope, [input]);
     if (ledger) {
       await releaseDue(trx, scope, ledger, input);
       await ledger.write();

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { Decimal } from '../../kernel/numbers/money.js';
-import { problem } from '../../kernel/problem.js';
-import type { Scope } from '../../kernel/scope.js';
-import { WalletHold, type HoldStatus } from '../../models/balances/wallet-hold.js';
-import { missingHold } from '../../queries/balances/hold.js';
-import type * as schema from '../../schemas/balances/hold.js';
-import { WalletLedger, type GrantPart } from './wallet-ledger.js';
+import { Decimal } from '../../../kernel/numbers/money.js';
+import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { WalletHold, type HoldStatus } from '../../../models/balances/wallet-hold.js';
+import { missingHold } from '../../../queries/balances/hold.js';
+import type * as schema from '../../../schemas/balances/hold.js';
+import { WalletLedger, type GrantPart } from '../wallet-ledger.js';
 
 export type HoldDto = Static<typeof schema.Hold>;
 
@@ -45,7 +45,7 @@ export async function withHold<T>(
   return scope.db.transaction(async (trx) => {
     const found = await WalletHold.query(trx).forTenant(tenantId).findById(id);
     if (!found) throw missingHold(id);
-    const ledger = await WalletLedger.ofAccounts(trx, scope, [found]);
+    const ledger = await WalletLedger.withMoney(trx, scope, [found]);
     const hold = await WalletHold.query(trx).forTenant(tenantId).findById(id);
     if (!hold) throw missingHold(id);
     const done = await work({ trx, hold, ledger });

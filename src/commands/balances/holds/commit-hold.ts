@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { ZERO } from '../../kernel/numbers/money.js';
-import { problem } from '../../kernel/problem.js';
-import type { Scope } from '../../kernel/scope.js';
-import { WalletHold } from '../../models/balances/wallet-hold.js';
-import { UsageEvent } from '../../models/usage/usage-event.js';
+import { ZERO } from '../../../kernel/numbers/money.js';
+import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { WalletHold } from '../../../models/balances/wallet-hold.js';
+import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { endHold, presentHold, withHold, type HoldDto } from './hold.js';
 
 /** How long a commit may wait for its event before the hold is released all the same. */
