@@ -6,7 +6,8 @@ import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
 import type { FlowFailure, FlowOutcome, FlowRun } from '../messages/flow-run.js';
 import { definitionQueue } from '../messages/definitions/definition-run.js';
 import { newId } from '../kernel/id.js';
-import { canonicalJson, jsonSafe } from '../kernel/text/json.js';
+import { canonicalJson } from '../kernel/text/json.js';
+import { jsonSafeInPortions } from '../kernel/text/json-portions.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { FlowReply } from '../platform/temporal/flow-replies.js';
@@ -94,7 +95,7 @@ async function executionOf<K extends FlowName>(
   const { idempotencyKey: key, workflow, input } = flow;
   if (key === null) return { executionId, workflowId, isRepeated: false };
   const requestHash = createHash('sha256')
-    .update(canonicalJson({ workflow, input: jsonSafe(input) }))
+    .update(canonicalJson({ workflow, input: await jsonSafeInPortions(input) }))
     .digest('hex');
   const holder = await claimIdempotencyKey(scope, { key, requestHash, executionId, workflowId });
   const isRepeated = holder.executionId !== executionId;
@@ -128,6 +129,7 @@ async function startFlow<K extends FlowName>(
   const { tenantId, actor } = scope;
   const { workflow, entityType, entityId, summary, isLong = false, definition } = flow;
   const run = runOf(scope, flow, executionId);
+  const safeRun = (await jsonSafeInPortions(run)) as object;
   const deadline = Date.now() + config.flowTimeoutMs;
   for (;;) {
     try {
@@ -138,7 +140,7 @@ async function startFlow<K extends FlowName>(
         isExclusive: true,
         ...(definition ? { definition, taskQueue: definitionQueue(temporal.taskQueue) } : {}),
         ...(isLong ? {} : { executionTimeout: config.flowLifeMs ?? executionTimeoutMs }),
-        input: jsonSafe(run) as object,
+        input: safeRun,
         executionId,
         subject: { tenantId, entityType, entityId, actor },
       });

@@ -7,7 +7,6 @@ import { within, type Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { Account } from '../../models/accounts/account.js';
 import { CreditNote } from '../../models/billing/credit-note.js';
-import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
@@ -42,7 +41,8 @@ export async function creditInvoice(scope: Scope, credit: CreditInvoice) {
   return scope.db.transaction(async (trx) => {
     const invoice = await lockInvoice(trx, tenantId, credit.invoiceId);
     requireCreditable(invoice);
-    const items = await loadItems(trx, tenantId, invoice.id);
+    await Invoice.loadItems(trx, tenantId, [invoice]);
+    const { items = [] } = invoice;
     const left = await readCreditLeft(trx, tenantId, invoice, items);
     const credits = await creditOf(invoice, items, left, credit.items);
     const total = sum(credits.flatMap(({ amount, tax }) => [amount, tax]));
@@ -80,9 +80,6 @@ function requireCreditable({ invoiceNo, invoiceType, invoiceStatus }: Invoice): 
     );
   }
 }
-
-const loadItems = (trx: Knex.Transaction, tenantId: string, invoiceId: string) =>
-  InvoiceItem.query(trx).forTenant(tenantId).where({ invoiceId }).orderBy('position').execute();
 
 async function postNote(
   trx: Knex.Transaction,

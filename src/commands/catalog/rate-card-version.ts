@@ -7,11 +7,7 @@ import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import { ownersOf, RateCard } from '../../models/catalog/rate-card.js';
 import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { warnOfCards } from '../../queries/catalog/card-warnings.js';
-import {
-  currencyOfPath,
-  missingRateCard,
-  presentRateCard,
-} from '../../queries/catalog/rate-card.js';
+import { currencyOfPath, missingRateCard, presentCard } from '../../queries/catalog/rate-card.js';
 import type * as schema from '../../schemas/catalog/rate-card.js';
 import { requireServiceFits } from '../rules/size-limits.js';
 import { countAffectedEvents } from './affected-events.js';
@@ -79,9 +75,10 @@ export async function insertCardVersion(
   if (!resolved) throw new Error('One card was resolved to none.');
   const id = await insertDatedVersion(trx, scope, owner, resolved, fromDate);
   await requireServiceFits(trx, scope, owner);
-  const version = await versionsOf(trx, scope, owner, code).findById(id).withGraphFetched('rows');
+  const version = await versionsOf(trx, scope, owner, code).findById(id);
   if (!version) throw new Error('A version that was inserted is not there.');
-  const card = presentRateCard(version);
+  await RateCard.withRows(trx, tenantId, [version]);
+  const card = await presentCard(version);
   const [warned = card] = await warnOfCards(trx, tenantId, owner, [card], [body], fromDate);
   const affectedEvents = await countAffectedEvents(trx, tenantId, owner, {
     currency: code,

@@ -53,9 +53,8 @@ async function loadFormerLines(
   const today = utcDate(now());
   const cards = await RateCard.versionsOn(trx, tenantId, today, {
     contractServiceIds: lines.map(({ id }) => id),
-  })
-    .orderBy(['currency', 'fromDate', 'versionNo'])
-    .withGraphFetched('rows');
+  }).orderBy(['currency', 'fromDate', 'versionNo']);
+  await RateCard.withRows(trx, tenantId, cards);
   for (const line of lines) {
     const versions = cards.filter(({ contractServiceId }) => contractServiceId === line.id);
     line.cards = versions.filter((card, at) => !isSameDay(card, versions[at + 1]));

@@ -4,6 +4,7 @@ import {
   JsonText,
   depthMax,
   endOfString,
+  jsonSafe,
   parseJson,
   stringifyJson,
 } from './json.js';
@@ -329,6 +330,27 @@ class PortionWriter {
     }
     if (this.#portions.isOver) await this.#portions.rest();
   }
+}
+
+/** A value as `jsonSafe` makes it, much of it in portions. */
+export async function jsonSafeInPortions(value: unknown): Promise<unknown> {
+  const portions = new Portions();
+  const safe = async (part: unknown): Promise<unknown> => {
+    if (typeof part !== 'object' || part === null || isWhole(part)) return jsonSafe(part);
+    if (weigh(part, weightMax) <= weightMax) {
+      if (portions.isOver) await portions.rest();
+      return jsonSafe(part);
+    }
+    if (Array.isArray(part)) {
+      const items: unknown[] = [];
+      for (const item of part) items.push(await safe(item));
+      return items;
+    }
+    const members: [string, unknown][] = [];
+    for (const [name, member] of Object.entries(part)) members.push([name, await safe(member)]);
+    return Object.fromEntries(members);
+  };
+  return safe(value);
 }
 
 /** Of a longer list some items are looked at, where all of its items are much alike. */

@@ -1,8 +1,9 @@
-import { Model, raw } from 'objection';
+import { raw } from 'objection';
 import type { Knex } from 'knex';
 import type { CatalogOwner } from './attribute.js';
 import { RateCardRow } from './rate-card-row.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
+import { readRecords } from '../db/read-records.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { BillingRecord } from '../db/tenant-model.js';
 
@@ -55,18 +56,14 @@ const isInForce = (column: OwnerColumn): string => `rate_card.id = coalesce(
   (select version.id ${sameCard(column)}
    order by version.from_date, version.version_no desc limit 1))`;
 
+const rowsSql = `
+  select * from rate_card_row
+  where tenant_id = $1 and rate_card_id = any($2::uuid[]) and deleted_at is null
+  order by rate_card_id, position`;
+
 /** One version of the prices of a service, or of a contract line, in one currency. */
 export class RateCard extends BillingRecord {
   static override tableName = 'rate_card';
-  static override relationMappings = {
-    rows: {
-      relation: Model.HasManyRelation,
-      modelClass: RateCardRow,
-      join: { from: 'rate_card.id', to: 'rate_card_row.rateCardId' },
-      modify: (builder: { existing(): { orderBy(column: string): void } }) =>
-        builder.existing().orderBy('position'),
-    },
-  };
 
   declare serviceId: string | null;
   declare contractServiceId: string | null;
@@ -81,6 +78,20 @@ export class RateCard extends BillingRecord {
   declare isInForce: boolean;
   /** The last day, inclusive, of a version that another one follows; selected by `versionsOn`. */
   declare lastDay: string | null;
+
+  /** Gives cards their rows, of which each may have thousands, in their order, and answers with the cards. */
+  static async withRows<C extends RateCard>(
+    db: Knex,
+    tenantId: string,
+    cards: readonly C[],
+  ): Promise<readonly C[]> {
+    if (cards.length === 0) return cards;
+    const rowsOf = new Map(cards.map(({ id }) => [id, [] as RateCardRow[]]));
+    const rows = await readRecords(RateCardRow, db, tenantId, rowsSql, [[...rowsOf.keys()]]);
+    for (const row of rows) rowsOf.get(row.rateCardId)?.push(row);
+    for (const card of cards) card.rows = rowsOf.get(card.id) ?? [];
+    return cards;
+  }
 
   /** The versions of these owners' cards, each with what a day makes of it. */
   static versionsOn(db: Knex, tenantId: string, day: string, owners: CardOwners) {

@@ -9,6 +9,7 @@ import {
 import { type Duration, TypedSearchAttributes } from '@temporalio/common';
 import { defined } from '../../kernel/defined.js';
 import { contentId } from '../../kernel/id.js';
+import { Portions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import { signatureMemo } from '../../messages/workflow-signature.js';
 import { definitionKeys, searchKeys } from './search-attributes.js';
@@ -86,7 +87,10 @@ export async function startWorkflow(
 ): Promise<WorkflowHandleWithStartDetails> {
   const { type, workflowId, input, subject, summary } = start;
   const { isExclusive, isOnce, executionTimeout, executionId } = start;
+  const portions = new Portions();
   const signature = temporal.signer.sign(start);
+  // What is sent is written at once, as what is signed was.
+  if (portions.isOver) await portions.rest();
   const handle = await temporal.starter.workflow.start(type, {
     workflowId,
     workflowTaskTimeout,

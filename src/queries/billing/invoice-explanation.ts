@@ -84,11 +84,9 @@ async function explain(
   id: string,
   { itemId, itemOffset, summaryOnly, ...page }: Detail,
 ): Promise<InvoiceExplanationDto> {
-  const invoice = await Invoice.query(db.read)
-    .forTenant(tenantId)
-    .findById(id)
-    .withGraphFetched('items');
+  const invoice = await Invoice.query(db.read).forTenant(tenantId).findById(id);
   if (!invoice) throw missingInvoice(id);
+  await Invoice.loadItems(db.read, tenantId, [invoice]);
   const items = (invoice.items ?? []).filter((item) => itemId === undefined || item.id === itemId);
   if (itemId !== undefined && items.length === 0) {
     throw problem.validation(`'itemId' names no item of this invoice: '${itemId}'`, {

@@ -63,8 +63,7 @@ export async function loadPdfInvoicesAfter(
       'id',
       rows.filter(({ hasPdf }) => !hasPdf).map(({ id }) => id),
     )
-    .orderBy('id')
-    .withGraphFetched('items');
+    .orderBy('id');
   const isLast = rows.length < limit;
   return {
     invoices: await presentAll(scope, invoices),
@@ -75,10 +74,7 @@ export async function loadPdfInvoicesAfter(
 /** One invoice as its PDF shows it now. 404: there is none. */
 export async function loadPdfInvoice(scope: Scope, id: string): Promise<PdfInvoice> {
   const { db, tenantId } = scope;
-  const invoices = await Invoice.query(db.read)
-    .forTenant(tenantId)
-    .where({ id })
-    .withGraphFetched('items');
+  const invoices = await Invoice.query(db.read).forTenant(tenantId).where({ id });
   const [invoice] = await presentAll(scope, invoices);
   if (!invoice) throw missingInvoice(id);
   return invoice;
@@ -89,6 +85,7 @@ async function presentAll(
   invoices: readonly Invoice[],
 ): Promise<PdfInvoice[]> {
   if (invoices.length === 0) return [];
+  await Invoice.loadItems(db.read, tenantId, invoices);
   const accounts = await Account.query(db.read)
     .forTenant(tenantId)
     .whereIn(

@@ -161,7 +161,7 @@ async function findPrevious(
   // What is credited of an invoice is compared with nothing.
   if (invoice.creditedInvoiceId !== null) return undefined;
   const place = 'coalesce(period_end, invoice_date), created_at, id';
-  return Invoice.query(db)
+  const previous = await Invoice.query(db)
     .forTenant(tenantId)
     .where({ accountId, currency, invoiceType, invoiceStatus: 'Posted', creditedInvoiceId: null })
     .whereRaw(
@@ -169,8 +169,9 @@ async function findPrevious(
       [tenantId, invoice.id],
     )
     .orderByRaw('coalesce(period_end, invoice_date) desc, created_at desc, id desc')
-    .first()
-    .withGraphFetched('items');
+    .first();
+  if (previous) await Invoice.loadItems(db, tenantId, [previous]);
+  return previous;
 }
 
 /** The key under which items of two invoices are the same charge, even if the rate has changed. */

@@ -199,11 +199,8 @@ export async function readInvoices(
   const invoices = await Invoice.query(db.read)
     .forTenant(tenantId)
     .whereIn('id', [...ids])
-    .orderBy('invoiceNo')
-    .withGraphFetched('items')
-    .modifyGraph('items', (items) => {
-      void items.where('position', '>=', itemOffset).where('position', '<', itemOffset + itemsMax);
-    });
+    .orderBy('invoiceNo');
+  await Invoice.loadItems(db.read, tenantId, invoices, { from: itemOffset, count: itemsMax });
   const counts = await countItems(db.read, tenantId, ids);
   const names = await findAccountNames(db.read, tenantId, invoices);
   const pdfs = await readRecords(InvoiceDocument, db.read, tenantId, pdfNamesSql, [ids]);

@@ -3,7 +3,8 @@ import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { findIdleRowWarnings } from './idle-row-warnings.js';
-import { loadLineCards, presentRateCard, type RateCardDto } from './rate-card.js';
+import { Portions } from '../../kernel/portions.js';
+import { loadLineCards, presentRateCards, type RateCardDto } from './rate-card.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Services or lines whose cards were written. */
@@ -188,11 +189,12 @@ export async function findLineWarnings(
   const differences = await findDifferences(db, tenantId, { lineIds }, day);
   const looked = priced.slice(0, linesMax);
   const cards = await loadLineCards(db, tenantId, lineIds.slice(0, linesMax), day);
-  const owners = looked.map(({ id, serviceId }) => ({
-    serviceId,
-    lineId: id,
-    cards: (cards.get(id) ?? []).map(presentRateCard),
-  }));
+  const owners: { serviceId: string; lineId: string; cards: readonly RateCardDto[] }[] = [];
+  const portions = new Portions();
+  for (const { id: lineId, serviceId } of looked) {
+    const shown = await presentRateCards(cards.get(lineId) ?? [], portions);
+    owners.push({ serviceId, lineId, cards: shown });
+  }
   const [fromDate = ''] = [...cards.values()].flat().map((card) => card.fromDate);
   const firstDays = sent.flatMap(({ rateCards }, line) =>
     (rateCards ?? []).flatMap((card, at) =>

@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { Portions } from '../../kernel/portions.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import { utcDate } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import { ownersOf, RateCard } from '../../models/catalog/rate-card.js';
+import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
 import type { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { findPriceMethod, readStoredRates } from '../../rating/index.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -44,17 +46,30 @@ function presentRow(row: RateCardRow): RowDto {
   };
 }
 
-/** A version of a rate card whose rows are loaded. */
-export function presentRateCard(card: RateCard): RateCardDto {
-  const { currency, versionNo, isInForce: isCurrent, fromDate, lastDay } = card;
-  return {
-    currency,
-    versionNo,
-    isCurrent,
-    fromDate,
-    ...(lastDay === null ? {} : { toDate: lastDay }),
-    rows: (card.rows ?? []).map(presentRow),
-  };
+/** Versions of rate cards whose rows are loaded; thousands of rows are presented in portions. */
+export async function presentRateCards(
+  cards: readonly RateCard[],
+  portions = new Portions(),
+): Promise<RateCardDto[]> {
+  const presented: RateCardDto[] = [];
+  for (const card of cards) {
+    const { currency, versionNo, isInForce: isCurrent, fromDate, lastDay } = card;
+    const rows: RowDto[] = [];
+    for (const row of card.rows ?? []) {
+      rows.push(presentRow(row));
+      if (portions.isOver) await portions.rest();
+    }
+    const toDate = lastDay === null ? {} : { toDate: lastDay };
+    presented.push({ currency, versionNo, isCurrent, fromDate, ...toDate, rows });
+  }
+  return presented;
+}
+
+/** One version of a rate card whose rows are loaded. */
+export async function presentCard(card: RateCard): Promise<RateCardDto> {
+  const [presented] = await presentRateCards([card]);
+  if (!presented) throw new Error('One card was presented as none.');
+  return presented;
 }
 
 /** The problem of a currency that has no current card. */
@@ -70,7 +85,7 @@ export function currencyOfPath(codeOrName: string): string {
 
 /** The cards of an owner that are in force on a day, one for each currency. */
 const cardsOn = (db: Knex, tenantId: string, owner: CatalogOwner, day: string) =>
-  RateCard.inForceOn(db, tenantId, day, ownersOf(owner)).withGraphFetched('rows');
+  RateCard.inForceOn(db, tenantId, day, ownersOf(owner));
 
 /** A row as it is answered, beside its rates and conditions. */
 const rowBytes = 600;
@@ -86,14 +101,28 @@ const cardWeight: RowWeight<RateCard> = {
   bytesOf: weighFacts,
 };
 
+/** One page of cards with their rows. */
+async function listCards(
+  { db: { read }, tenantId }: Scope,
+  cards: TenantQueryBuilder<RateCard>,
+  page: PageRequest,
+): Promise<Listed<RateCardDto>> {
+  const weight = {
+    ...cardWeight,
+    complete: (some: readonly RateCard[]) => RateCard.withRows(read, tenantId, some),
+  };
+  const listed = await listHeavyPage(cards, page, (card) => card, weight);
+  return { ...listed, items: await presentRateCards(listed.items) };
+}
+
 /** One page of the current cards, one for each currency. */
 export async function listCurrentRateCards(
-  { db, tenantId, now }: Scope,
+  scope: Scope,
   owner: CatalogOwner,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
-  const cards = cardsOn(db.read, tenantId, owner, utcDate(now()));
-  return listHeavyPage(cards, page, presentRateCard, cardWeight);
+  const { db, tenantId, now } = scope;
+  return listCards(scope, cardsOn(db.read, tenantId, owner, utcDate(now())), page);
 }
 
 /** The cards of lines that are in force on a day, by the line. */
@@ -104,7 +133,8 @@ export async function loadLineCards(
   day: string,
 ): Promise<ReadonlyMap<string, readonly RateCard[]>> {
   const owners = { contractServiceIds: lineIds };
-  const cards = await RateCard.inForceOn(db, tenantId, day, owners).withGraphFetched('rows');
+  const cards = await RateCard.inForceOn(db, tenantId, day, owners);
+  await RateCard.withRows(db, tenantId, cards);
   const byLine = new Map<string, RateCard[]>(lineIds.map((id) => [id, []]));
   for (const card of cards) byLine.get(card.contractServiceId ?? '')?.push(card);
   return byLine;
@@ -118,7 +148,9 @@ export async function findCardOn(
   currency: string,
   day: string,
 ): Promise<RateCard | undefined> {
-  return cardsOn(db, tenantId, owner, day).findOne({ currency });
+  const card = await cardsOn(db, tenantId, owner, day).findOne({ currency });
+  if (card) await RateCard.withRows(db, tenantId, [card]);
+  return card;
 }
 
 /** The card of a currency, by code or name, that is in force on a day. 404: there is none. */
@@ -131,7 +163,7 @@ export async function getRateCard(
 ): Promise<RateCardDto> {
   const card = await findCardOn(db, tenantId, owner, currencyOfPath(currency), day);
   if (!card) throw missingRateCard(currency);
-  return presentRateCard(card);
+  return presentCard(card);
 }
 
 /**
@@ -139,19 +171,19 @@ export async function getRateCard(
  * card.
  */
 export async function listRateCardVersions(
-  { db, tenantId, now }: Scope,
+  scope: Scope,
   owner: CatalogOwner,
   currency: string,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
+  const { db, tenantId, now } = scope;
   const versions = RateCard.versionsOn(db.read, tenantId, utcDate(now()), ownersOf(owner))
     .where({ currency: currencyOfPath(currency) })
     .orderBy([
       { column: 'fromDate', order: 'desc' },
       { column: 'versionNo', order: 'desc' },
-    ])
-    .withGraphFetched('rows');
-  const listed = await listHeavyPage(versions, page, presentRateCard, cardWeight);
+    ]);
+  const listed = await listCards(scope, versions, page);
   if (listed.total === 0) throw missingRateCard(currency);
   return listed;
 }

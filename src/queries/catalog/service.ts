@@ -12,7 +12,7 @@ import * as schema from '../../schemas/catalog/service.js';
 import { presentAttribute } from './attribute.js';
 import { listRecords } from '../lists/resource-list.js';
 import { presentPricingLogic } from './pricing-logic.js';
-import { presentRateCard } from './rate-card.js';
+import { presentRateCards } from './rate-card.js';
 import { missingService } from './require-service.js';
 
 type ServiceSummaryDto = Static<typeof schema.ServiceSummary>;
@@ -23,13 +23,13 @@ const presentServiceSummary = presenterOf(schema.ServiceSummary);
 const ofKind = (attributes: readonly Attribute[], kind: AttributeKind) =>
   attributes.filter((attribute) => attribute.kind === kind).map(presentAttribute);
 
-function presentService(service: Service, cards: readonly RateCard[]): ServiceDto {
+async function presentService(service: Service, cards: readonly RateCard[]): Promise<ServiceDto> {
   const { attributes = [], pricingLogic = [] } = service;
   return {
     ...presentServiceSummary(service),
     priceableAttributes: ofKind(attributes, 'PRICEABLE'),
     inputAttributes: ofKind(attributes, 'INPUT'),
-    rateCards: cards.map(presentRateCard),
+    rateCards: await presentRateCards(cards),
     pricingLogic: pricingLogic.map(presentPricingLogic),
   };
 }
@@ -60,6 +60,6 @@ export async function getService(
     .withGraphFetched('[attributes, pricingLogic]');
   if (!service) throw missingService(id);
   const owners = { serviceIds: [service.id] };
-  const cards = await RateCard.inForceOn(db, tenantId, day, owners).withGraphFetched('rows');
-  return presentService(service, cards);
+  const cards = await RateCard.inForceOn(db, tenantId, day, owners);
+  return presentService(service, await RateCard.withRows(db, tenantId, cards));
 }

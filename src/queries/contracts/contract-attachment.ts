@@ -46,7 +46,7 @@ export async function getAttachment(
   const line = await linesOf(db, tenantId).findById(id).withGraphFetched('attributes');
   if (!line) throw missingLine(id);
   await withCards(db, tenantId, [line], day);
-  const { priceableAttributes, rateCards } = presentLine(line);
+  const { priceableAttributes, rateCards } = await presentLine(line);
   return { ...presentHeader(line), priceableAttributes, rateCards };
 }
 

@@ -12,7 +12,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { presentLineAttribute } from '../catalog/attribute.js';
 import { listPage } from '../lists/listing.js';
-import { loadLineCards, presentRateCard } from '../catalog/rate-card.js';
+import { loadLineCards, presentRateCards } from '../catalog/rate-card.js';
 import { requireContract } from './require-contract.js';
 
 export type ContractServiceDto = Static<typeof schema.ContractService>;
@@ -35,7 +35,7 @@ export const presentLineHeader = (line: ContractService): ContractServiceHeaderD
 });
 
 /** A line with its collections, which are loaded. */
-export function presentLine(line: ContractService): ContractServiceDto {
+export async function presentLine(line: ContractService): Promise<ContractServiceDto> {
   const { attributes = [], cards = [] } = line;
   return {
     ...presentLineHeader(line),
@@ -44,7 +44,7 @@ export function presentLine(line: ContractService): ContractServiceDto {
     priceableAttributes: attributes
       .filter(({ kind }) => kind === 'PRICEABLE')
       .map(presentLineAttribute),
-    rateCards: cards.map(presentRateCard),
+    rateCards: await presentRateCards(cards),
   };
 }
 

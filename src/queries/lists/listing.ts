@@ -35,6 +35,8 @@ export interface RowWeight<M> {
   readonly sql: string;
   /** The bytes that a row has. */
   readonly bytesOf: (row: M) => number;
+  /** Reads what else belongs to rows. */
+  readonly complete?: (rows: readonly M[]) => Promise<readonly M[]>;
 }
 
 /** The ids of a page with the sizes of their rows; at a deep offset, from the index alone. */
@@ -60,17 +62,17 @@ async function findPlaces<M extends TenantModel>(
 export async function readHeavyPage<M extends TenantModel>(
   query: TenantQueryBuilder<M>,
   page: PageRequest,
-  { sql, bytesOf }: RowWeight<M>,
+  { sql, bytesOf, complete }: RowWeight<M>,
 ): Promise<Filled<M> & { readonly found: number }> {
   const places = await findPlaces(query, page, sql);
   const id = `${query.tableRefFor(query.modelClass())}.id`;
   const filled = await fillPage(
     places,
-    async (portion) =>
-      query.clone().whereIn(
-        id,
-        portion.map((place) => place.id),
-      ),
+    async (portion) => {
+      const ids = portion.map((place) => place.id);
+      const rows = await query.clone().whereIn(id, ids);
+      return complete ? complete(rows) : rows;
+    },
     bytesOf,
   );
   return { ...filled, found: places.length };

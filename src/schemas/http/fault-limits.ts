@@ -1,11 +1,18 @@
-import { _, Name, type KeywordCxt } from 'ajv';
+import { _, Name, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { alwaysValidSchema, Type } from 'ajv/dist/compile/util.js';
 
 /**
  * Number of faults after which validation stops: ten are shown, and some found ones are not faults
  * in the end (a failed variant, a field that is ignored).
  */
 const faultsFoundMax = 50;
+
+/**
+ * Number of faults in the items of one array after which no further item is looked at. What those are that
+ * are told is chosen among all, and adding one to the others takes as long as there are others.
+ */
+const faultsOfItemsMax = 1_000;
 
 /** Maximum unknown properties of an object that are checked: as many as are shown. */
 const unknownMax = 10;
@@ -37,10 +44,33 @@ function dropProperties(
 }
 
 /**
+ * Validates the items of an array until it has enough faults. They count from its own first item: a form of
+ * several that others have failed before is looked through all the same.
+ */
+function validateItems(cxt: KeywordCxt): void {
+  const { gen, data, it } = cxt;
+  it.items = true;
+  if (alwaysValidSchema(it, cxt.schema as object)) return;
+  const valid = gen.let('valid', true);
+  const before = gen.const('before', faultCount);
+  const length = gen.const('length', _`${data}.length`);
+  gen.forRange('i', 0, length, (i) => {
+    const isItemValid = gen.name('valid');
+    cxt.subschema({ keyword: 'items', dataProp: i, dataPropType: Type.Num }, isItemValid);
+    gen.if(_`!${isItemValid}`, () => gen.assign(valid, false));
+    gen.if(_`${faultCount} - ${before} >= ${faultsOfItemsMax}`, () => gen.break());
+  });
+  cxt.ok(valid);
+}
+
+/**
  * Limits the cost of validating a body with faults everywhere (docs/decisions/0262): once there are
- * enough faults, objects are skipped, and so are the items of an array that has too many.
+ * enough faults, objects are skipped, and so are the items of an array that has too many of either.
  */
 export function limitFaults(ajv: Ajv2020): void {
+  const items = ajv.getKeyword('items') as CodeKeywordDefinition;
+  ajv.removeKeyword('items');
+  ajv.addKeyword({ ...items, code: validateItems });
   ajv.addKeyword({
     keyword: 'ignored',
     type: 'object',
