@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { eachInPortions, mapInPortions } from '../../kernel/portions.js';
 import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import type * as schema from '../../schemas/billing/invoice-explanation.js';
@@ -29,8 +30,11 @@ export async function summarizeInvoice(
   invoice: Invoice,
 ): Promise<SummaryDto> {
   const items = invoice.items ?? [];
-  const largest = items
-    .map((item) => ({ item, amount: new Decimal(item.amount) }))
+  const charged = await mapInPortions(items, (item) => ({
+    item,
+    amount: new Decimal(item.amount),
+  }));
+  const largest = charged
     .sort((a, b) => b.amount.comparedTo(a.amount))
     .slice(0, itemsMax)
     .map(({ item }) => item);
@@ -38,7 +42,7 @@ export async function summarizeInvoice(
   const rows = await readRows(db, tenantId, invoice, ids);
   const previous = await findPrevious(db, tenantId, invoice);
   return {
-    previous: previous ? compare(invoice, previous) : null,
+    previous: previous ? await compare(invoice, previous) : null,
     items: largest.map((item) => presentItem(item, invoice.amount, rows.get(item.id) ?? [])),
     itemCount: items.length,
     largestEvents: await readLargestEvents(db, tenantId, invoice),
@@ -184,22 +188,23 @@ interface Sum {
   volume: Decimal;
 }
 
-function sumByKey(items: readonly InvoiceItem[]): Map<string, Sum> {
+async function sumByKey(items: readonly InvoiceItem[]): Promise<Map<string, Sum>> {
   const sums = new Map<string, Sum>();
-  for (const item of items) {
+  await eachInPortions(items, (item) => {
     const key = keyOf(item);
     const sum = sums.get(key) ?? { item, amount: ZERO, volume: ZERO };
     sum.amount = sum.amount.plus(item.amount);
     sum.volume = sum.volume.plus(item.volume);
     sums.set(key, sum);
-  }
+  });
   return sums;
 }
 
-function compare(invoice: Invoice, previous: Invoice): PreviousDto {
-  const now = sumByKey(invoice.items ?? []);
-  const before = sumByKey(previous.items ?? []);
-  const changes = [...new Set([...now.keys(), ...before.keys()])].flatMap((key): ChangeDto[] => {
+async function compare(invoice: Invoice, previous: Invoice): Promise<PreviousDto> {
+  const now = await sumByKey(invoice.items ?? []);
+  const before = await sumByKey(previous.items ?? []);
+  const keys = [...new Set([...now.keys(), ...before.keys()])];
+  const changes = await mapInPortions(keys, (key): ChangeDto[] => {
     const [own, former] = [now.get(key), before.get(key)];
     const item = own?.item ?? former?.item;
     if (!item) return [];
@@ -228,6 +233,7 @@ function compare(invoice: Invoice, previous: Invoice): PreviousDto {
     change,
     changePercent: percentOf(change, previous.amount),
     changes: changes
+      .flat()
       .filter((one) => !one.change.isZero() || !one.volume.eq(one.volumeBefore))
       .sort((a, b) => b.change.abs().comparedTo(a.change.abs()))
       .slice(0, changesMax),
