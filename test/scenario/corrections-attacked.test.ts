@@ -28,7 +28,7 @@ describe('corrections, used by a stranger', () => {
     return story.service('Metered', meteredService);
   };
 
-  // spec/beyond.md R141, R201, R203
+  // spec/beyond.md R141, R201, R203, R210
   it('bodies that are not as declared are 400 and name the property', async () => {
     const serviceId = await open();
     const message = calls(serviceId, '800');
@@ -54,7 +54,6 @@ describe('corrections, used by a stranger', () => {
       expect(JSON.stringify(answer.body)).to.include(named);
     }
     const worse: readonly object[] = [
-      { from: '2026-04-01', to: '2026-03-01' },
       { from: 'yesterday' },
       { from: null },
       { to: undefined, from: '2026-03-01' },
@@ -69,6 +68,17 @@ describe('corrections, used by a stranger', () => {
     for (const data of worse) {
       const answer = await rerate(data);
       expect(answer.status, JSON.stringify(data)).to.equal(400);
+    }
+    for (const [from, to] of [
+      ['2026-04-01', '2026-03-01'],
+      ['2026-03-01', '2026-03-01'],
+      ['2026-03-01', '2026-03-01T00:00:00Z'],
+    ]) {
+      const { body } = await rerate({ from, to }).expect(400);
+      expect(body.error).to.deep.include({
+        message: `'from' must be before 'to': '${from}' is not before '${to}'`,
+        details: { field: 'from', value: from },
+      });
     }
     expect(await amountsOf(a)).to.deep.equal([[0]]);
     expect((await tenant.get('/v1/corrections').expect(200)).body.pagination.total).to.equal(0);

@@ -144,8 +144,13 @@ describe('what-ifs, used by a stranger', () => {
     await story.account('acme');
     const serviceId = await story.service('Calls');
     await story.send(calls(serviceId, '100'));
+    const { body } = await send({ changes: [card(serviceId, 1)], to: range.from }).expect(400);
+    expect(body.error.message).to.equal(
+      `'from' must be before 'to': '${range.from}' is not before '${range.from}'`,
+    );
     const nothing = { events: 0, accounts: 0, before: [], after: [] };
-    expect(await reprice([card(serviceId, 1)], { to: range.from })).to.deep.include(nothing);
+    const unused = { from: '2020-01-01', to: '2020-01-02' };
+    expect(await reprice([card(serviceId, 1)], unused)).to.deep.include(nothing);
     const gone = await reprice([{ kind: 'usage', factor: 0 }], {
       guard: { accountChangeMax: 100 },
     });
@@ -237,7 +242,7 @@ describe('what-ifs, used by a stranger', () => {
     const { repricingId } = await reprice([card(serviceId, 1)]);
     const of = `/v1/repricings/${repricingId}`;
     const details = [`${of}/accounts`, `${of}/accounts/${acme}/charges`];
-    const empty = { to: range.from };
+    const empty = { from: '2020-01-01', to: '2020-01-02' };
     for (let n = 0; n < 19; n += 1) await reprice([], empty);
     for (const path of details) {
       expect((await tenant.get(path).expect(200)).body.data).to.have.length(1);

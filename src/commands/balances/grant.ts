@@ -141,10 +141,13 @@ function checkTimes(now: Date, effectiveFrom: Date | null, expiresAt: Date | nul
     });
   }
   if (effectiveFrom === null || expiresAt > effectiveFrom) return;
-  throw problem.validation(`'expiresAt' ${value} is not after 'effectiveFrom'`, {
-    field: 'expiresAt',
-    value,
-  });
+  throw problem.validation(
+    `'expiresAt' ${value} is not after 'effectiveFrom' ${effectiveFrom.toISOString()}`,
+    {
+      field: 'expiresAt',
+      value,
+    },
+  );
 }
 
 async function requireServices(

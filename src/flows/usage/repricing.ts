@@ -1,10 +1,9 @@
 import { checkRepricing } from '../../commands/usage/repricing/begin-repricing.js';
 import { decimalText, type Decimal } from '../../kernel/numbers/money.js';
-import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import { resolveNaturalKeys } from '../../queries/keys/resolve-natural-keys.js';
-import { readHalfOpenRange } from '../../queries/lists/time-range.js';
+import { requireHalfOpenRange } from '../../queries/lists/time-range.js';
 import { checkFor } from '../../schemas/fields/validator.js';
 import type { repriceWorkflow } from '../../schemas/usage/repricing.js';
 import type { FlowStart } from '../run-flow.js';
@@ -24,10 +23,7 @@ export async function repricing(
 ): Promise<FlowStart<'repriceUsage'>> {
   const data = checkFor(scope)(schema, given);
   await resolveNaturalKeys(scope, schema, data);
-  const { from, to } = readHalfOpenRange(data);
-  if (from === undefined || to === undefined) {
-    throw problem.validation("'from' and 'to' are required", { field: 'from' });
-  }
+  const { from, to } = requireHalfOpenRange(data);
   const { name, changes, guard } = data;
   const [accountIds, serviceIds] = [unique(data.accountIds), unique(data.serviceIds)];
   await checkRepricing(scope, { from, accountIds, serviceIds }, changes);

@@ -147,7 +147,8 @@ export async function listInvoices(
 ): Promise<Listed<InvoiceSummaryDto>> {
   const { fromDate, toDate } = given;
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
-    throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
+    const order = `'fromDate' must not be after 'toDate': '${fromDate}' is after '${toDate}'`;
+    throw problem.validation(order, { field: 'fromDate', value: fromDate });
   }
   // As `dueStatusOf` has it.
   const filter = status === 'overdue' ? { ...given, dueBefore: utcDate(scope.now()) } : given;

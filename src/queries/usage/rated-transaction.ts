@@ -190,7 +190,8 @@ export async function listRatedTransactions(
 ): Promise<Listed<RatedTransactionSummaryDto>> {
   const { q, accountId, fromDate, toDate } = filter;
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
-    throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
+    const order = `'fromDate' must not be after 'toDate': '${fromDate}' is after '${toDate}'`;
+    throw problem.validation(order, { field: 'fromDate', value: fromDate });
   }
   const { tenantId, db, embeddedAccountId } = scope;
   const query = RatedTransaction.query(db.read).forTenant(tenantId);

@@ -29,10 +29,13 @@ const daysMax = 36_600;
 /** 400: the period ends before it begins, or is longer than a century. */
 export function checkBillingRun({ periodStart, periodEnd }: BillingRunData): void {
   if (periodEnd < periodStart) {
-    throw problem.validation(`'periodEnd' must not be before 'periodStart'`, {
-      field: 'periodEnd',
-      value: periodEnd,
-    });
+    throw problem.validation(
+      `'periodEnd' must not be before 'periodStart': '${periodEnd}' is before '${periodStart}'`,
+      {
+        field: 'periodEnd',
+        value: periodEnd,
+      },
+    );
   }
   if (daysFrom(periodStart, periodEnd) > daysMax || periodEnd > '9000-12-31') {
     throw problem.validation(`'periodEnd' is too far away: a run is for at most 100 years`, {

@@ -24,7 +24,11 @@ export function checkUsageAudit({ periodStart, periodEnd }: UsageAuditData, toda
   const refuse = (message: string): never => {
     throw problem.validation(message, { field: 'periodEnd', value: periodEnd });
   };
-  if (periodEnd < periodStart) refuse(`'periodEnd' must not be before 'periodStart'`);
+  if (periodEnd < periodStart) {
+    refuse(
+      `'periodEnd' must not be before 'periodStart': '${periodEnd}' is before '${periodStart}'`,
+    );
+  }
   if (periodEnd >= today) refuse(`'periodEnd' must be over: '${periodEnd}' is not`);
 }
 

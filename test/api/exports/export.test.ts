@@ -290,7 +290,11 @@ describe('exports', () => {
       `invoices?after=2026-02-30~${ids.invoice(1)}`,
       /'after' must be the cursor/,
     ],
-    ['an inverted range', 'invoices?from=2026-03-02&to=2026-03-01', /'from' must be before 'to'/],
+    [
+      'an inverted range',
+      'invoices?from=2026-03-02&to=2026-03-01',
+      /'from' must be before 'to': '2026-03-02' is not before '2026-03-01'/,
+    ],
     ['a format that is none', 'invoices?format=xml', /'format'/],
     ['an account that is none', 'invoices?accountId=nobody', /names no account/],
     ['an unknown parameter', 'invoices?limit=3', /Known are: format, from, to, accountId, after/],

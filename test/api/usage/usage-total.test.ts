@@ -181,7 +181,11 @@ describe('totals of usage', () => {
     ['a name twice', 'groupBy=account,account', /names 'account' twice/],
     ['four names', 'groupBy=account,service,contract,usageType', /at most 3 names, not 4/],
     ['another bucket', 'bucket=year', /'bucket' 'year' must be one of: hour, day/],
-    ['an inverted range', 'from=2026-03-02&to=2026-03-01', /'from' must be before 'to'/],
+    [
+      'an inverted range',
+      'from=2026-03-02&to=2026-03-01',
+      /'from' must be before 'to': '2026-03-02' is not before '2026-03-01'/,
+    ],
     ['a time that is none', 'from=yesterday', /'from' 'yesterday' must be a date/],
     [
       'an unknown parameter',

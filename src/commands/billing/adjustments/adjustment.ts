@@ -176,10 +176,13 @@ function columnsOf(
 
 function requireRange({ from, to }: Pick<AdjustmentCreate, 'from' | 'to'>): void {
   if ((to ?? null) === null || from < (to ?? '')) return;
-  throw problem.validation(`'to' must be after 'from': it is the day after the last one`, {
-    field: 'to',
-    value: to,
-  });
+  throw problem.validation(
+    `'to' must be after 'from', the day after the last one: '${to}' is not after '${from}'`,
+    {
+      field: 'to',
+      value: to,
+    },
+  );
 }
 
 function requireValue(kind: AdjustmentCreate['kind'], value: Decimal): void {
