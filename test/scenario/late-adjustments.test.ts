@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js';
 import { usage } from '../support/billing/usage.js';
+import { addGrant, createWallet } from '../support/billing/wallets.js';
+import { external } from '../support/servers/instance.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
 
@@ -94,5 +97,35 @@ describe('adjustments that are made or changed late', () => {
       'Minimum of 80 (2026-11) 2026-11-01..2026-11-30 80',
       'api_calls (correction of INV-000001) 2026-10-10..2026-10-10 -70',
     ]);
+  });
+
+  // spec/beyond.md R388
+  it('give back to grants what they have paid of a top-up that late usage lowers', async () => {
+    const serviceId = await ofOne();
+    const accountId = await story.account('acme');
+    await adjust({ accountId, kind: 'minimum', value: 50, to: '2026-11-01' });
+    const walletId = await createWallet(tenant, accountId);
+    await addGrant(tenant, walletId, 'gift', 100, { kind: 'promotional' });
+    const balance = async (): Promise<number> =>
+      (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body.balance;
+    expect(await bill('10')).to.deep.equal([
+      'Credits 2026-10-01..2026-10-31 -50',
+      'Minimum of 50 (2026-10) 2026-10-01..2026-10-31 50',
+    ]);
+    expect(await balance()).to.equal(50);
+    // 20 of late usage are paid at once, and take 20 off the minimum: these go back to the gift.
+    await story.send(calls('10-20', 20, serviceId));
+    expect(await balance()).to.equal(30);
+    const november = await story.bill('2026-11');
+    expect(november.lines).to.deep.equal([
+      'Credits 2026-10-01..2026-10-31 0',
+      'Minimum of 50 (2026-10) 2026-10-01..2026-10-31 -20',
+      'api_calls 2026-10-20..2026-10-20 20',
+    ]);
+    expect(november.invoices[0]).to.include({ amount: 0 });
+    expect(await balance()).to.equal(50);
+    const { items } = await story.explain(november.invoices[0]?.id);
+    for (const item of items) expect(item.matches, item.description).to.equal(true);
+    expect(await auditJournal(tenant.scope)).to.deep.equal({ count: 0, differences: [] });
   });
 });

@@ -37,6 +37,7 @@ import {
   uncreditedOf,
 } from './adjustments/bill-periods.js';
 import { findPeriodCharges } from './adjustments/period-charges.js';
+import { readTopUpCredits } from './adjustments/top-up-credits.js';
 import { returnUncredited } from './adjustments/return-uncredited.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
@@ -83,7 +84,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     if (due.usage.length === 0 && recurring.charges.length === 0 && periods.length === 0) {
       return { invoices: [], problems: recurring.problems };
     }
-    const { charges, uncredited } = await draftCharges(trx, scope, due, isDryRun);
+    const { charges, uncredited, topUps } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
@@ -93,7 +94,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
     await keepDifferences(trx, tenantId, due.differences);
-    await returnUncredited(trx, scope, uncredited);
+    await returnUncredited(trx, scope, uncredited, topUps);
     await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
@@ -175,8 +176,9 @@ async function draftCharges(
   ];
   const paid = await payCharges(trx, scope, payable, isDryRun ? 'preview' : 'write');
   const paidOf = (charge: RecurringCharged) => paid.get(idsOf(charge, seed).chargeId) ?? ZERO;
+  const topUps = await readTopUpCredits(trx, scope.tenantId, periods);
   const uncredited = uncreditedByItem(periods, (charge) =>
-    uncreditedOf(charge, recurring.charges, paidOf),
+    uncreditedOf(charge, recurring.charges, topUps, paidOf),
   );
   const charges = [
     ...(await mapInPortions(recurring.charges, (charge) =>
@@ -189,7 +191,7 @@ async function draftCharges(
       return draftOfPeriod(item, (paid.get(item.chargeId) ?? ZERO).minus(back));
     }),
   ];
-  return { charges, uncredited };
+  return { charges, uncredited, topUps };
 }
 
 /** A recurring charge as grants may pay it. */

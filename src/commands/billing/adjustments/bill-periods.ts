@@ -21,6 +21,7 @@ import type { UnpaidCharge } from '../../balances/pay-charges.js';
 import type { DraftCharge } from '../invoice-draft.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 import { isOfPeriod, type PeriodCharge } from './period-charges.js';
+import { uncreditedTopUp, type TopUpCredits } from './top-up-credits.js';
 
 const chargeTypes = { maximum: 'Maximum', minimum: 'Minimum', commitment: 'Commitment' } as const;
 
@@ -57,21 +58,23 @@ export const payableOfPeriod = ({ charge, amount, chargeId }: PeriodItem): Unpai
 });
 
 /**
- * What of the credits of a period has to go back, because a maximum leaves less than they have paid: of
- * the invoice, and of it what no earlier run has given back to the wallets.
+ * What of the credits of a period has to go back, because a maximum, or what is left of a top-up, is less
+ * than they have paid: of the invoice, and of it what no earlier run has given back to the wallets.
  */
 export interface Uncredited {
   readonly onInvoice: Decimal;
   readonly returned: Decimal;
 }
 
-/** spec/beyond.md R290. `paidNow` is what grants pay of the recurring charges of this run. */
+/** spec/beyond.md R290, R388. `paidNow` is what grants pay of the recurring charges of this run. */
 export function uncreditedOf(
   charge: PeriodCharge,
   recurring: readonly RecurringCharged[],
+  topUps: TopUpCredits,
   paidNow: (charge: RecurringCharged) => Decimal,
 ): Uncredited {
   const { adjustment, spent, paid, earlier } = charge;
+  if (topUps.has(charge)) return uncreditedTopUp(charge, topUps);
   const value = new Decimal(adjustment.value);
   if (adjustment.kind !== 'maximum' || spent.lessThanOrEqualTo(value)) {
     return { onInvoice: ZERO, returned: ZERO };

@@ -4,41 +4,65 @@ import type { Scope } from '../../../kernel/scope.js';
 import { readSpentCredits } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { WalletLedger, type GrantPart } from '../../balances/wallet-ledger.js';
 import type { PeriodItem, Uncredited } from './bill-periods.js';
+import type { PeriodCharge } from './period-charges.js';
+import { topUpPayers, type TopUpCredits } from './top-up-credits.js';
 
 /**
- * Gives back to grants what they have paid beyond what a maximum leaves, to the last that paid first
- * (spec/beyond.md R290). What has expired or was revoked meanwhile stays so.
+ * Gives back to grants what they have paid beyond what a maximum leaves, or a lowered top-up, to the last
+ * that paid first (spec/beyond.md R290, R388). What has expired or was revoked meanwhile stays so.
  */
 export async function returnUncredited(
   trx: Knex.Transaction,
   scope: Pick<Scope, 'tenantId' | 'now'>,
   uncredited: ReadonlyMap<PeriodItem, Uncredited>,
+  topUps: TopUpCredits,
 ): Promise<void> {
   const returned = [...uncredited].filter(([, { returned: back }]) => back.greaterThan(ZERO));
-  const asked = returned.map(([{ charge }]) => ({
-    ...charge.adjustment,
-    first: charge.start,
-    until: charge.until,
-  }));
-  const credits = await readSpentCredits(trx, scope.tenantId, asked);
-  if (credits.length === 0) return;
+  const charges = [...new Set(returned.map(([{ charge }]) => charge))];
+  const payers = await findPayers(trx, scope.tenantId, charges, topUps);
+  const all = [...payers.values()].flat();
+  if (all.length === 0) return;
   const ledger = await WalletLedger.ofWallets(
     trx,
     scope,
-    [...new Set(credits.map(({ walletId }) => walletId))],
-    [...new Set(credits.map(({ grantId }) => grantId))],
+    [...new Set(all.map(({ walletId }) => walletId))],
+    [...new Set(all.map(({ grantId }) => grantId))],
   );
-  const left = new Map(credits.map((credit) => [credit, new Decimal(credit.amount)]));
-  for (const [index, [item, { returned: back }]] of returned.entries()) {
+  const left = new Map(all.map((part) => [part, part.amount]));
+  for (const [item, { returned: back }] of returned) {
     const parts: GrantPart[] = [];
     let open = back;
-    for (const [credit, rest] of left) {
-      if (credit.place !== index + 1 || !open.greaterThan(ZERO)) continue;
+    for (const part of payers.get(item.charge) ?? []) {
+      const rest = left.get(part) ?? ZERO;
       const amount = Decimal.min(open, rest);
-      parts.push({ walletId: credit.walletId, grantId: credit.grantId, amount });
+      if (!amount.greaterThan(ZERO)) continue;
+      parts.push({ ...part, amount });
+      left.set(part, rest.minus(amount));
       open = open.minus(amount);
     }
     ledger.giveBack(parts, item.chargeId);
   }
   await ledger.write();
+}
+
+/** The grants that have paid what these charges lower, the last that did first. */
+async function findPayers(
+  trx: Knex.Transaction,
+  tenantId: string,
+  charges: readonly PeriodCharge[],
+  topUps: TopUpCredits,
+): Promise<ReadonlyMap<PeriodCharge, readonly GrantPart[]>> {
+  const capped = charges.filter((charge) => !topUps.has(charge));
+  const asked = capped.map((charge) => ({
+    ...charge.adjustment,
+    first: charge.start,
+    until: charge.until,
+  }));
+  const payers = new Map<PeriodCharge, GrantPart[]>();
+  for (const charge of charges) payers.set(charge, topUpPayers(topUps.get(charge) ?? []));
+  for (const { place, walletId, grantId, amount } of await readSpentCredits(trx, tenantId, asked)) {
+    const of = capped[place - 1];
+    if (of) payers.get(of)?.push({ walletId, grantId, amount: new Decimal(amount) });
+  }
+  return payers;
 }
