@@ -62,10 +62,10 @@ describe('property: prices that fall under what grants have paid', () => {
     sqlRows<{ charged: string; drawn: string }>(
       tenant.scope.db.read,
       `select sum(own.charged) as charged, sum((
-         select coalesce(sum(drawn), 0) from counter_draw as paid
-         where paid.tenant_id = own.tenant_id and paid.counter_id = own.counter_id
+         select coalesce(sum(drawn), 0) from meter_draw as paid
+         where paid.tenant_id = own.tenant_id and paid.meter_id = own.meter_id
        )) as drawn
-       from counter_charge as own where own.tenant_id = ? group by own.counter_id`,
+       from meter_charge as own where own.tenant_id = ? group by own.meter_id`,
       [tenant.id],
     );
   const sorted = (rows: readonly { charged: string; drawn: string }[]): string[] =>

@@ -129,6 +129,21 @@ describe('prices that fall under what grants have paid', () => {
     expect(await march()).to.deep.equal(['Invoice 30.8: api_calls 80.8, Credits -50']);
   });
 
+  it('are of all that a service counts in a period', async () => {
+    await gift('gift', 200);
+    const bothId = await story.service('Both', {
+      priceableAttributes: [
+        attribute('hours', meteredByMonth),
+        attribute('chairs', { ...meteredByMonth, aggregation: 'LAST' }),
+      ],
+      rateCards: [usdCard(priceOfEach('hours', 1), priceOfEach('chairs', 1))],
+    });
+    // 110 are drawn for both; 100 of chairs alone come back.
+    await story.send(usage('acme', bothId, { dimensions: { hours: '10', chairs: '100' } }));
+    await story.send(usage('acme', bothId, { dimensions: { chairs: '0' } }));
+    expect(await moved()).to.deep.equal(['draw gift -110 = 90', 'return gift 100 = 190']);
+  });
+
   it('are simulated as they would be', async () => {
     await gift('gift', 500);
     await calls(1_000);
@@ -170,6 +185,21 @@ describe('prices that fall under what grants have paid', () => {
         'draw gift -1 = 499',
       ]);
       expect(await march()).to.deep.equal(['Invoice 0: api_calls 1, Credits -1']);
+    });
+
+    it('top up no wallet whose balance falls on the way alone', async () => {
+      const path = `${external}/wallets/${walletId}`;
+      const topUp = { enableDisableTopUp: true, thresholdTopUpAmount: 390, autoTopUpAmount: 50 };
+      await tenant.put(path, topUp).expect(200);
+      await gift('gift', 500);
+      const first = await calls(1_000);
+      await calls(10);
+      // 419.20 - 19.20 + 100 - 1: below 401 on the way alone.
+      await tenant.put(path, { thresholdTopUpAmount: 401 }).expect(200);
+      await cancel(first);
+      expect(await balance()).to.equal(499);
+      const { body } = await tenant.get(`${external}/payments`).expect(200);
+      expect(body.data.content).to.deep.equal([]);
     });
 
     it('bill what was returned and is spent', async () => {

@@ -3,7 +3,7 @@ import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js
 import { usage } from '../support/billing/usage.js';
 import { addGrant, createWallet } from '../support/billing/wallets.js';
 import { external } from '../support/servers/instance.js';
-import { priceOfEach, usdCard } from '../support/story/prices.js';
+import { attribute, meteredByMonth, priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
 
 // spec/beyond.md R311
@@ -127,5 +127,88 @@ describe('adjustments that are made or changed late', () => {
     const { items } = await story.explain(november.invoices[0]?.id);
     for (const item of items) expect(item.matches, item.description).to.equal(true);
     expect(await auditJournal(tenant.scope)).to.deep.equal({ count: 0, differences: [] });
+  });
+
+  describe('of what grants have paid', () => {
+    let accountId = '';
+    let walletId = '';
+    beforeEach(async () => {
+      accountId = await story.account('acme');
+      walletId = await createWallet(tenant, accountId);
+    });
+    const gift = (amount: number) =>
+      addGrant(tenant, walletId, 'gift', amount, { kind: 'promotional' });
+    const balance = async (): Promise<number> =>
+      (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body.balance;
+    const seatsByMonth = () =>
+      story.service('Seats', {
+        priceableAttributes: [attribute('api_calls', { ...meteredByMonth, aggregation: 'LAST' })],
+        rateCards: [usdCard(priceOfEach('api_calls', 1))],
+      });
+    const owed = async (month: string) => {
+      const { invoices } = await story.bill(`2026-${month}`);
+      expect(await auditJournal(tenant.scope)).to.deep.equal({ count: 0, differences: [] });
+      return invoices.map(({ invoiceType, amount }) => `${invoiceType} ${amount}`);
+    };
+
+    it('a maximum gives back, and a fall below it draws again', async () => {
+      const seats = await seatsByMonth();
+      await adjust({ accountId, kind: 'maximum', value: 60 });
+      await gift(100);
+      await story.send(calls('10-02', 100, seats));
+      expect(await owed('10')).to.deep.equal(['Invoice 0']);
+      expect(await balance()).to.equal(40);
+      // -100 gives back 100, though 40 are back; the next run takes 40 of the maximum back.
+      await story.send(calls('10-20', 0, seats));
+      expect(await balance()).to.equal(140);
+      expect(await owed('11')).to.deep.equal(['Invoice 0']);
+      expect(await balance()).to.equal(100);
+    });
+
+    it('a maximum gives back, and a fall above it invents nothing', async () => {
+      const seats = await seatsByMonth();
+      await adjust({ accountId, kind: 'maximum', value: 60 });
+      await gift(500);
+      await story.send(calls('10-02', 100, seats));
+      expect(await owed('10')).to.deep.equal(['Invoice 0']);
+      expect(await balance()).to.equal(440);
+      // -30 gives back 30; the maximum takes 10 off instead of 40, and what it bills is drawn.
+      await story.send(calls('10-20', 70, seats));
+      expect(await owed('11')).to.deep.equal(['Invoice 0']);
+      expect(await balance()).to.equal(440);
+    });
+
+    it('a minimum that was lowered is void, and what it gave back is not given twice', async () => {
+      const each = await ofOne();
+      await adjust({ accountId, kind: 'minimum', value: 100, to: '2026-11-01' });
+      await gift(500);
+      const october = await story.bill('2026-10');
+      expect(await balance()).to.equal(400);
+      await story.send(calls('10-20', 40, each));
+      const november = await story.bill('2026-11');
+      // 100 of the minimum, 40 of usage, 40 back.
+      expect(await balance()).to.equal(400);
+      await story.voidInvoice(november.invoices[0]?.id);
+      await story.voidInvoice(october.invoices[0]?.id);
+      expect(await balance()).to.equal(460);
+      await owed('10');
+      await owed('11');
+      expect(await balance()).to.equal(400);
+    });
+
+    it('the invoice of a minimum is void after a later one has lowered it', async () => {
+      const each = await ofOne();
+      await adjust({ accountId, kind: 'minimum', value: 100, to: '2026-11-01' });
+      await gift(100);
+      const october = await story.bill('2026-10');
+      await story.send(calls('10-20', 40, each));
+      // The gift is empty: 40 are owed, and 40 go back to it.
+      expect(await owed('11')).to.deep.equal(['Invoice 40']);
+      expect(await balance()).to.equal(40);
+      await story.voidInvoice(october.invoices[0]?.id);
+      expect(await owed('10')).to.deep.equal(['Invoice 0']);
+      // 100 in all, of which 60 are given.
+      expect(await balance()).to.equal(40);
+    });
   });
 });

@@ -2,11 +2,13 @@ import type { Knex } from 'knex';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { writeTogether } from '../../models/db/bulk-table.js';
-import type { CounterUsage } from '../../models/balances/counter-charge.js';
+import type { MeterUsage } from '../../models/balances/meter-charge.js';
 import { firstCounterOf, type PricedRowColumns } from '../../models/usage/priced-row.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
 import { WalletHold } from '../../models/balances/wallet-hold.js';
-import { CounterCredits } from './counter-credits.js';
+import type { BalanceChanges } from './balance-changes.js';
+import { MeterCredits } from './meter-credits.js';
+import { readMeterUsages } from './meter-usage.js';
 import { partsOf } from './holds/hold.js';
 import { WalletLedger, type GrantPart } from './wallet-ledger.js';
 
@@ -41,10 +43,10 @@ export async function payCharges(
   trx: Knex.Transaction,
   scope: Origin,
   charges: readonly UnpaidCharge[],
-  mode: 'write' | 'preview' = 'write',
+  { mode = 'write', changes }: { mode?: 'write' | 'preview'; changes?: BalanceChanges } = {},
 ): Promise<PaidCharges> {
   const paid = new Map<string, Decimal>();
-  for (const [{ id }, parts] of (await payEach(trx, scope, charges, mode)).parts) {
+  for (const [{ id }, parts] of await payEach(trx, scope, charges, mode, changes)) {
     const sum = drawnBy(parts);
     if (!sum.isZero()) paid.set(id, sum);
   }
@@ -52,30 +54,29 @@ export async function payCharges(
 }
 
 /** The parts that grants would pay of each charge, or get back, below zero. */
-export const previewCharges = async <Charge extends UnpaidCharge>(
+export const previewCharges = <Charge extends UnpaidCharge>(
   trx: Knex.Transaction,
   scope: Origin,
   charges: readonly Charge[],
-): Promise<ReadonlyMap<Charge, readonly GrantPart[]>> =>
-  (await payEach(trx, scope, charges, 'preview')).parts;
+): Promise<ReadonlyMap<Charge, readonly GrantPart[]>> => payEach(trx, scope, charges, 'preview');
 
 async function payEach<Charge extends UnpaidCharge>(
   trx: Knex.Transaction,
   scope: Origin,
   charges: readonly Charge[],
   mode: 'write' | 'preview',
-) {
+  changes?: BalanceChanges,
+): Promise<ReadonlyMap<Charge, readonly GrantPart[]>> {
   const owed = charges.filter(
     ({ usageType, amount }) => usageType === 'Charge' && !amount.isZero(),
   );
   const parts = new Map<Charge, readonly GrantPart[]>();
-  if (owed.length === 0) return { parts };
-  const credits = new CounterCredits();
-  const ledger = await openLedger(trx, scope, { owed, credits, mode });
-  if (!ledger) return { parts };
+  if (owed.length === 0) return parts;
+  const { ledger, credits, usages } = await openLedger(trx, scope, owed, mode);
+  if (!ledger) return parts;
   const holds = ledger.hasHeld ? await findHolds(trx, scope, owed) : new Map<string, HeldParts>();
   for (const charge of owed) {
-    const usage = ledger.hasWallets(charge) ? counterOf(charge) : null;
+    const usage = ledger.hasWallets(charge) ? usages.get(charge) : undefined;
     if (usage) credits.charge(usage, charge.amount, charge.ratedAt ?? ledger.now);
     if (charge.amount.isNegative()) {
       if (usage) parts.set(charge, returnSurplus(ledger, credits, usage, charge));
@@ -87,49 +88,44 @@ async function payEach<Charge extends UnpaidCharge>(
     if (usage) credits.draw(usage, drawn);
     parts.set(charge, drawn);
   }
-  if (mode === 'preview') return { parts };
-  for (const { id, parts } of holds.values()) ledger.release(parts, id);
+  if (mode === 'preview') return parts;
+  for (const { id, parts: held } of holds.values()) ledger.release(held, id);
   const ids = [...holds.values()].map(({ id }) => id);
   await WalletHold.end(trx, scope.tenantId, ids, { status: 'committed', endedAt: ledger.now });
   await writeTogether(trx, credits.writing(scope.tenantId));
-  await ledger.write();
-  return { parts };
+  await ledger.write(changes);
+  return parts;
 }
+
 /** All wallets of the accounts that are charged, with the grants that may get something back. */
-function openLedger(
+async function openLedger<Charge extends UnpaidCharge>(
   trx: Knex.Transaction,
   scope: Origin,
-  {
-    owed,
-    credits,
-    mode,
-  }: {
-    readonly owed: readonly UnpaidCharge[];
-    readonly credits: CounterCredits;
-    readonly mode: 'write' | 'preview';
-  },
-): Promise<WalletLedger | undefined> {
+  owed: readonly Charge[],
+  mode: 'write' | 'preview',
+) {
   const accounts = new Map(
     owed.map(({ accountId, currency }) => [`${accountId}${currency}`, { accountId, currency }]),
   );
+  const credits = new MeterCredits();
+  let usages: ReadonlyMap<Charge, MeterUsage> = new Map();
   const lock = mode === 'write' ? 'lock' : 'preview';
-  return WalletLedger.ofAccounts(trx, scope, [...accounts.values()], lock, async () => {
+  const asked = [...accounts.values()];
+  const ledger = await WalletLedger.ofAccounts(trx, scope, asked, lock, async () => {
+    usages = await readMeterUsages(trx, scope.tenantId, owed, counterOf);
     const falling = owed.filter(({ amount }) => amount.isNegative());
     await credits.read(
       trx,
       scope.tenantId,
-      falling.flatMap((charge) => counterOf(charge) ?? []),
+      falling.flatMap((charge) => usages.get(charge) ?? []),
     );
     return credits.grantIds;
   });
+  return { ledger, credits, usages };
 }
 
-/** The usage that a charge is of: that of the counter of its first metered row; null without any. */
-export function counterOf(charge: UnpaidCharge): CounterUsage | null {
-  const { counterId, pricedRows, accountId, currency } = charge;
-  const id = counterId ?? (pricedRows ? firstCounterOf(pricedRows) : null);
-  return id === null ? null : { counterId: id, accountId, currency };
-}
+const counterOf = ({ counterId, pricedRows }: UnpaidCharge): string | null =>
+  counterId ?? (pricedRows ? firstCounterOf(pricedRows) : null);
 
 function payOne(
   ledger: WalletLedger,
@@ -147,11 +143,12 @@ function payOne(
 /** What grants have paid beyond what the usage of its counter comes to with a charge below 0 goes back. */
 function returnSurplus(
   ledger: WalletLedger,
-  credits: CounterCredits,
-  usage: CounterUsage,
+  credits: MeterCredits,
+  usage: MeterUsage,
   { id, amount }: Pick<UnpaidCharge, 'id' | 'amount'>,
 ): readonly GrantPart[] {
   const back = Decimal.min(amount.negated(), credits.surplusOf(usage));
+  if (back.isZero()) return [];
   const given = credits.partsOf(usage, back, ledger);
   ledger.giveBack(given, id);
   credits.draw(usage, given, -1);

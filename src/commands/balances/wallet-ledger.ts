@@ -13,7 +13,7 @@ import {
   type WalletEntryRow,
 } from '../../models/balances/wallet-entry.js';
 import { WalletGrant, type WalletGrantRow } from '../../models/balances/wallet-grant.js';
-import { countBalances } from './trigger-alerts.js';
+import { BalanceChanges } from './balance-changes.js';
 import {
   hasEnded,
   ledgerGrant,
@@ -22,7 +22,6 @@ import {
   type LedgerGrant,
   type LedgerWallet,
 } from './ledger-state.js';
-import { topUpWallets } from './top-up.js';
 import { byUse, freeOf, payWith, type CreditPart } from '../../rating/index.js';
 
 /** A charge that grants may pay. */
@@ -252,8 +251,11 @@ export class WalletLedger {
     wallet.dueAt = nextDue(wallet);
   }
 
-  /** Writes what has changed, with what falling balances lead to. */
-  async write(): Promise<void> {
+  /**
+   * Writes what has changed, with what falling balances lead to; where the transaction goes on to move them,
+   * that is left to the caller of `changes`.
+   */
+  async write(changes?: BalanceChanges): Promise<void> {
     const [trx, tenantId] = [this.#trx, this.#tenantId];
     const balances = [...this.#moved].map(({ id, balance, held, lastEntry, dueAt }) => ({
       walletId: id,
@@ -277,18 +279,11 @@ export class WalletLedger {
       WalletGrant.moving(tenantId, grants),
       WalletEntry.inserting(tenantId, this.#entries),
     ]);
-    const wallets = [...this.#moved]
-      .filter(({ before, balance }) => !before.eq(balance))
-      .map(({ id, accountId, currency, before, balance }) => ({
-        walletId: id,
-        accountId,
-        currency,
-        before,
-        after: balance,
-      }));
-    const origin = { tenantId, now: () => this.now };
-    await countBalances(trx, origin, wallets);
-    await topUpWallets(trx, origin, wallets);
+    const moved = changes ?? new BalanceChanges();
+    for (const { id, accountId, currency, before, balance } of this.#moved) {
+      moved.add({ walletId: id, accountId, currency, before, after: balance });
+    }
+    if (!changes) await moved.settle(trx, { tenantId, now: () => this.now });
   }
 
   #wallet(id: string): LedgerWallet {

@@ -174,7 +174,7 @@ async function draftCharges(
     ...recurring.charges.map((charge) => payableOf(charge, seed)),
     ...periods.map(payableOfPeriod),
   ];
-  const paid = await payCharges(trx, scope, payable, isDryRun ? 'preview' : 'write');
+  const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });
   const paidOf = (charge: RecurringCharged) => paid.get(idsOf(charge, seed).chargeId) ?? ZERO;
   const topUps = await readTopUpCredits(trx, scope.tenantId, periods);
   const uncredited = uncreditedByItem(periods, (charge) =>

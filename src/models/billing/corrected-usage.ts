@@ -17,7 +17,8 @@ export const correctedSql = `
           partition by back.account_id, back.currency, back.service_id, back.rate_card_row_id
         ) as paid
       from found as back join found as charge on charge.id = back.reverses
-      where back.reverses is not null
+      where back.reverses is not null and coalesce(back.position, 0) = 0
+        and coalesce(charge.position, 0) = 0
     ) as pair where paid = 0
   ), left_over as (
     select * from found where not exists (

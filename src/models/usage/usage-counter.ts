@@ -116,6 +116,39 @@ export class UsageCounter extends TenantModel {
     await UsageCounter.addCounted(trx, tenantId, added);
   }
 
+  /**
+   * The meters of counters, by the ids of these: all counters of one owner and service in one period are of
+   * one meter, whatever attribute they count.
+   */
+  static async meterIds(
+    db: Knex,
+    tenantId: string,
+    counterIds: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    const unknown: string[] = [];
+    for (const id of counterIds) {
+      const meterId = meters.get(id);
+      if (meterId === undefined) unknown.push(id);
+      else found.set(id, meterId);
+    }
+    if (unknown.length === 0) return found;
+    const rows = await sqlRows<CounterKey & { readonly id: string }>(
+      db,
+      `select id, owner_type as "ownerType", owner_id as "ownerId", service_id as "serviceId",
+         attribute_name as "attributeName", period as frequency, period_start::text as "periodStart",
+         period_end::text as "periodEnd"
+       from usage_counter where tenant_id = ? and id = any(?::uuid[])`,
+      [tenantId, unknown],
+    );
+    for (const { id, ...key } of rows) {
+      const meterId = meterIdOf(counterKey(key));
+      meters.set(id, meterId);
+      found.set(id, meterId);
+    }
+    return found;
+  }
+
   /** Which of these values their counters have counted; the counters are locked by whoever writes. */
   static async readCounted(
     db: Knex,
@@ -161,6 +194,12 @@ export class UsageCounter extends TenantModel {
 
 const ids = new LRUCache<string, string>({ max: 50_000 });
 
+/** Meters by the ids of their counters. */
+const meters = new LRUCache<string, string>({ max: 50_000 });
+
+/** A counter's key without its attribute, which is the last part of it. */
+const meterIdOf = (key: string): string => contentId(key.split('/', 5).join('/'));
+
 /** The last that was asked for: whoever rates an event asks for its counter several times. */
 let last = { key: '', id: '' };
 
@@ -171,6 +210,7 @@ export function counterIdOf(key: string): string {
   if (id === undefined) {
     id = contentId(key);
     ids.set(key, id);
+    meters.set(id, meterIdOf(key));
   }
   last = { key, id };
   return id;

@@ -84,7 +84,11 @@ export function uncreditedOf(
   const live = earlier.filter(({ voidedAt }) => voidedAt === null);
   const onInvoice = surplus.minus(sum(live.map(({ uncredited }) => new Decimal(uncredited))));
   const given = sum(earlier.map(({ returned }) => new Decimal(returned)));
-  return { onInvoice, returned: Decimal.max(surplus.minus(given), ZERO) };
+  return {
+    // Less than before: what the maximum bills again is drawn again.
+    onInvoice: Decimal.max(onInvoice, ZERO),
+    returned: Decimal.max(surplus.minus(given), ZERO),
+  };
 }
 
 /** The item of an adjustment before it is rounded. */

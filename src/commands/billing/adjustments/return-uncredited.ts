@@ -1,7 +1,11 @@
 import type { Knex } from 'knex';
-import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
+import { Decimal, decimalText, sum, ZERO } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { readSpentCredits } from '../../../models/billing/adjustments/adjustment-charge.js';
+import {
+  AdjustmentCharge,
+  readSpentCredits,
+} from '../../../models/billing/adjustments/adjustment-charge.js';
+import { WalletEntry } from '../../../models/balances/wallet-entry.js';
 import { WalletLedger, type GrantPart } from '../../balances/wallet-ledger.js';
 import type { PeriodItem, Uncredited } from './bill-periods.js';
 import type { PeriodCharge } from './period-charges.js';
@@ -65,4 +69,39 @@ async function findPayers(
     if (of) payers.get(of)?.push({ walletId, grantId, amount: new Decimal(amount) });
   }
   return payers;
+}
+
+/**
+ * A void takes back what a lowered top-up had returned, as far as it is still there: what was lowered is owed
+ * again. What a maximum returned stays with the grants, and the next run takes it into account.
+ */
+export async function takeUncredited(
+  trx: Knex.Transaction,
+  scope: Pick<Scope, 'tenantId' | 'now'>,
+  voided: readonly AdjustmentCharge[],
+): Promise<void> {
+  const lowered = voided.filter(
+    ({ kind, returned }) => kind !== 'maximum' && new Decimal(returned).greaterThan(ZERO),
+  );
+  if (lowered.length === 0) return;
+  const { tenantId } = scope;
+  const ids = lowered.map(({ id }) => id);
+  const credits = await WalletEntry.credits(trx, tenantId, ids);
+  const ledger = await WalletLedger.ofWallets(
+    trx,
+    scope,
+    [...new Set(credits.map(({ walletId }) => walletId))],
+    [...new Set(credits.map(({ grantId }) => grantId))],
+  );
+  for (const { id, returned } of lowered) {
+    const parts = credits
+      .filter(({ chargeId }) => chargeId === id)
+      .map((part) => ({ ...part, amount: new Decimal(part.amount).negated() }));
+    const taken = sum(ledger.takeBack(parts, id).map(({ amount }) => amount));
+    await AdjustmentCharge.query(trx)
+      .forTenant(tenantId)
+      .findById(id)
+      .patch({ returned: decimalText(new Decimal(returned).minus(taken)) });
+  }
+  await ledger.write();
 }

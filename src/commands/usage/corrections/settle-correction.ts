@@ -2,18 +2,19 @@ import type { Knex } from 'knex';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
 import {
-  counterUsageKey,
+  meterUsageKey,
   findOverpaid,
-  type CounterUsage,
-} from '../../../models/balances/counter-charge.js';
+  type MeterUsage,
+} from '../../../models/balances/meter-charge.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { payCharges, type UnpaidCharge } from '../../balances/pay-charges.js';
+import { BalanceChanges } from '../../balances/balance-changes.js';
 import {
+  counterOfStored,
   returnOverpaid,
   returnReversed,
   takeReturned,
-  usageOf,
   type ReversedCharge,
 } from '../../balances/return-reversed.js';
 
@@ -30,10 +31,12 @@ export async function settleAll(
   reversals: readonly ReversedCharge[],
   charges: readonly UnpaidCharge[],
 ): Promise<void> {
-  await takeReturned(trx, scope, reversals);
-  await returnReversed(trx, scope, reversals);
-  await payCharges(trx, scope, charges);
-  await returnOverpaid(trx, scope, reversals);
+  const changes = new BalanceChanges();
+  await takeReturned(trx, scope, reversals, changes);
+  await returnReversed(trx, scope, reversals, changes);
+  await payCharges(trx, scope, charges, { changes });
+  await returnOverpaid(trx, scope, reversals, changes);
+  await changes.settle(trx, scope);
 }
 
 /**
@@ -58,27 +61,27 @@ export async function settleWritten(
     { tenantId, correctionId },
   );
   if (found?.hasWallets !== true) return;
+  const changes = new BalanceChanges();
   if (found.hasReturned) {
     for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
-      await takeReturned(trx, scope, reversals);
+      await takeReturned(trx, scope, reversals, changes);
     }
   }
-  const usages = new Map<string, CounterUsage>();
+  const usages = new Map<string, MeterUsage>();
   for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
-    for (const { charge } of reversals) {
-      const usage = usageOf(charge);
-      if (usage) usages.set(counterUsageKey(usage), usage);
+    for (const usage of await returnReversed(trx, scope, reversals, changes)) {
+      usages.set(meterUsageKey(usage), usage);
     }
-    await returnReversed(trx, scope, reversals);
   }
   for await (const { charges } of readWritten(trx, tenantId, correctionId)) {
-    await payCharges(trx, scope, charges.map(unpaid));
+    await payCharges(trx, scope, charges.map(unpaid), { changes });
   }
-  const overpaid = await findOverpaid(trx, tenantId, [...usages.values()]);
-  if (overpaid.length === 0) return;
-  for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
-    await returnOverpaid(trx, scope, reversals);
+  if ((await findOverpaid(trx, tenantId, [...usages.values()])).length > 0) {
+    for await (const { reversals } of readWritten(trx, tenantId, correctionId)) {
+      await returnOverpaid(trx, scope, reversals, changes);
+    }
   }
+  await changes.settle(trx, scope);
 }
 
 interface Page {
@@ -131,6 +134,6 @@ const unpaid = (charge: RatedTransaction): UnpaidCharge => ({
   usageType: charge.usageType,
   amount: new Decimal(charge.amount),
   externalTranId: charge.externalTranId,
-  counterId: usageOf(charge)?.counterId ?? null,
+  counterId: counterOfStored(charge),
   ratedAt: charge.ratedAt,
 });

@@ -4,16 +4,16 @@ import type { BulkStatement } from '../../models/db/bulk-table.js';
 import {
   addingCharges,
   addingDraws,
-  counterUsageKey,
-  readCounterCredits,
-  type CounterDraw,
-  type CounterUsage,
-} from '../../models/balances/counter-charge.js';
+  meterUsageKey,
+  readMeterCredits,
+  type MeterDraw,
+  type MeterUsage,
+} from '../../models/balances/meter-charge.js';
 import type { GrantPart, WalletLedger } from './wallet-ledger.js';
 
 /** The usage of one counter: what it is, and what the transaction adds. */
 interface Moved {
-  readonly usage: CounterUsage;
+  readonly usage: MeterUsage;
   charged: Decimal;
   readonly drawn: Map<string, GrantPart>;
   addedCharge: Decimal;
@@ -25,13 +25,13 @@ interface Moved {
  * What the usage of counters comes to, and what grants have paid of it, while a transaction moves both:
  * grants never pay more than it comes to (spec/beyond.md R386).
  */
-export class CounterCredits {
+export class MeterCredits {
   readonly #moved = new Map<string, Moved>();
 
   /** What stands of these, whose charges may give something back. The wallets of the accounts are locked. */
-  async read(db: Knex, tenantId: string, usages: readonly CounterUsage[]): Promise<void> {
-    const asked = new Map(usages.map((usage) => [counterUsageKey(usage), usage]));
-    for (const row of await readCounterCredits(db, tenantId, [...asked.values()])) {
+  async read(db: Knex, tenantId: string, usages: readonly MeterUsage[]): Promise<void> {
+    const asked = new Map(usages.map((usage) => [meterUsageKey(usage), usage]));
+    for (const row of await readMeterCredits(db, tenantId, [...asked.values()])) {
       const { grantId, walletId, drawn } = row;
       const known = this.#of(row);
       known.charged = new Decimal(row.charged);
@@ -46,15 +46,15 @@ export class CounterCredits {
   }
 
   /** Counts a charge; `since` is when it becomes known. */
-  charge(usage: CounterUsage, amount: Decimal, since: Date): void {
+  charge(usage: MeterUsage, amount: Decimal, since: Date): void {
     const of = this.#of(usage);
     of.charged = of.charged.plus(amount);
     of.addedCharge = of.addedCharge.plus(amount);
-    of.since ??= since;
+    if (of.since === null || since < of.since) of.since = since;
   }
 
   /** Counts what grants pay of a charge, or get back of it, below zero. */
-  draw(usage: CounterUsage, parts: readonly GrantPart[], sign: 1 | -1 = 1): void {
+  draw(usage: MeterUsage, parts: readonly GrantPart[], sign: 1 | -1 = 1): void {
     const of = this.#of(usage);
     for (const part of parts) {
       const amount = sign === 1 ? part.amount : part.amount.negated();
@@ -64,7 +64,7 @@ export class CounterCredits {
   }
 
   /** What grants have paid beyond what the usage comes to. */
-  surplusOf(usage: CounterUsage): Decimal {
+  surplusOf(usage: MeterUsage): Decimal {
     const { charged, drawn } = this.#of(usage);
     const paid = sum([...drawn.values()].map(({ amount }) => amount));
     return Decimal.max(ZERO, paid.minus(Decimal.max(ZERO, charged)));
@@ -74,7 +74,7 @@ export class CounterCredits {
    * So much of what grants have paid, as far as they have: of this grant first, where one is named, then of
    * those that are used last.
    */
-  partsOf(usage: CounterUsage, amount: Decimal, ledger: WalletLedger, first?: string): GrantPart[] {
+  partsOf(usage: MeterUsage, amount: Decimal, ledger: WalletLedger, first?: string): GrantPart[] {
     const parts: GrantPart[] = [];
     let open = amount;
     const rank = ({ grantId }: GrantPart): number => (grantId === first ? 0 : 1);
@@ -94,7 +94,7 @@ export class CounterCredits {
     const charges = moved.flatMap(({ usage, addedCharge, since }) =>
       since === null ? [] : [{ ...usage, charged: addedCharge, since }],
     );
-    const draws = moved.flatMap(({ usage, addedDraws }): CounterDraw[] =>
+    const draws = moved.flatMap(({ usage, addedDraws }): MeterDraw[] =>
       [...addedDraws.values()].map(({ grantId, walletId, amount }) => ({
         ...usage,
         grantId,
@@ -105,13 +105,13 @@ export class CounterCredits {
     return [addingCharges(tenantId, charges), addingDraws(tenantId, draws)];
   }
 
-  #of(usage: CounterUsage): Moved {
-    const key = counterUsageKey(usage);
+  #of(usage: MeterUsage): Moved {
+    const key = meterUsageKey(usage);
     let of = this.#moved.get(key);
     if (!of) {
-      const { counterId, accountId, currency } = usage;
+      const { meterId, accountId, currency } = usage;
       of = {
-        usage: { counterId, accountId, currency },
+        usage: { meterId, accountId, currency },
         charged: ZERO,
         drawn: new Map(),
         addedCharge: ZERO,
