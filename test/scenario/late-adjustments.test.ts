@@ -202,13 +202,13 @@ describe('adjustments that are made or changed late', () => {
       await gift(100);
       const october = await story.bill('2026-10');
       await story.send(calls('10-20', 40, each));
-      // The gift is empty: 40 are owed, and 40 go back to it.
-      expect(await owed('11')).to.deep.equal(['Invoice 40']);
-      expect(await balance()).to.equal(40);
+      // The gift is empty: 40 of usage, and 40 less of the minimum. It has paid all of the 100.
+      expect(await owed('11')).to.deep.equal(['Invoice 0']);
+      expect(await balance()).to.equal(0);
       await story.voidInvoice(october.invoices[0]?.id);
+      expect(await balance()).to.equal(100);
       expect(await owed('10')).to.deep.equal(['Invoice 0']);
-      // 100 in all, of which 60 are given.
-      expect(await balance()).to.equal(40);
+      expect(await balance()).to.equal(0);
     });
   });
 });

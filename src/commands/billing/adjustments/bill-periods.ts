@@ -74,12 +74,12 @@ export function uncreditedOf(
   paidNow: (charge: RecurringCharged) => Decimal,
 ): Uncredited {
   const { adjustment, spent, paid, earlier } = charge;
-  if (topUps.has(charge)) return uncreditedTopUp(charge, topUps);
+  const own = recurring.filter((one) => isOfPeriod(one, charge)).map(paidNow);
+  if (topUps.has(charge)) return uncreditedTopUp(charge, topUps, sum(own));
   const value = new Decimal(adjustment.value);
   if (adjustment.kind !== 'maximum' || spent.lessThanOrEqualTo(value)) {
     return { onInvoice: ZERO, returned: ZERO };
   }
-  const own = recurring.filter((one) => isOfPeriod(one, charge)).map(paidNow);
   const surplus = Decimal.max(sum([paid, ...own]).minus(value), ZERO);
   const live = earlier.filter(({ voidedAt }) => voidedAt === null);
   const onInvoice = surplus.minus(sum(live.map(({ uncredited }) => new Decimal(uncredited))));

@@ -33,13 +33,21 @@ export async function readTopUpCredits(
   );
 }
 
-/** What grants have paid of a top-up beyond what is left of it (spec/beyond.md R388). */
-export function uncreditedTopUp(charge: PeriodCharge, credits: TopUpCredits): Uncredited {
-  const { amount, earlier } = charge;
+/**
+ * What grants have paid of a period and its top-up beyond what both come to now (spec/beyond.md R388).
+ * `paidNow` is what they pay of its recurring charges of this run.
+ */
+export function uncreditedTopUp(
+  charge: PeriodCharge,
+  credits: TopUpCredits,
+  paidNow: Decimal,
+): Uncredited {
+  const { amount, earlier, spent } = charge;
   const live = earlier.filter(({ voidedAt }) => voidedAt === null);
-  const paid = sum((credits.get(charge) ?? []).map((part) => Decimal.max(part.amount, ZERO)));
+  const ofTopUp = sum((credits.get(charge) ?? []).map((part) => Decimal.max(part.amount, ZERO)));
   const left = Decimal.max(sum(live.map((row) => new Decimal(row.amount))).plus(amount), ZERO);
-  const surplus = Decimal.max(paid.minus(left), ZERO);
+  const paid = sum([ofTopUp, charge.paid, paidNow]);
+  const surplus = Decimal.max(paid.minus(Decimal.max(spent, ZERO)).minus(left), ZERO);
   const withinAmount = (open: Decimal): Decimal =>
     Decimal.min(Decimal.max(open, ZERO), amount.negated());
   return {
