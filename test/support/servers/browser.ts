@@ -9,10 +9,6 @@ import { launch, type Browser } from 'puppeteer-core';
  */
 const unwanted = ['--disable-web-security', '--allow-running-insecure-content', '--single-process'];
 
-/** Pages are drawn without imitating a graphics card, which takes more than all that the pages do. */
-const ofGraphics =
-  /^--(?:use-gl|use-angle|enable-unsafe-swiftshader|ignore-gpu-blocklist|in-process-gpu)\b/;
-
 /** The package brings the libraries of a bare system too, but unpacks them only where it sees this. */
 const marker = 'AWS_EXECUTION_ENV';
 
@@ -34,12 +30,9 @@ async function unpack(): Promise<string> {
 export async function openBrowser(): Promise<Browser> {
   const options = {
     executablePath: await unpack(),
-    args: [
-      ...chromium.args.filter((one) => !unwanted.includes(one) && !ofGraphics.test(one)),
-      '--disable-gpu',
-    ],
-    headless: 'shell' as const,
-  };
+    args: chromium.args.filter((argument) => !unwanted.includes(argument)),
+    headless: 'shell',
+  } as const;
   const libraries = { LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') };
   return launch(options).catch(() => launch({ ...options, env: { ...process.env, ...libraries } }));
 }
