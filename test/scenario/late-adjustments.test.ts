@@ -176,6 +176,38 @@ describe('adjustments that are made or changed late', () => {
       await story.send(calls('10-20', 70, seats));
       expect(await owed('11')).to.deep.equal(['Invoice 0']);
       expect(await balance()).to.equal(440);
+      // 30 more are drawn, and come back when the maximum takes 40 off again.
+      await story.send(calls('10-25', 100, seats));
+      expect(await balance()).to.equal(410);
+      expect(await owed('12')).to.deep.equal(['Invoice 0']);
+      expect(await balance()).to.equal(440);
+    });
+
+    it('a maximum lowers what was paid in cash, and bills it again', async () => {
+      const seats = await seatsByMonth();
+      await adjust({ accountId, kind: 'maximum', value: 60 });
+      await gift(30);
+      await story.send(calls('10-02', 100, seats));
+      // 30 of 60 are given.
+      expect(await owed('10')).to.deep.equal(['Invoice 30']);
+      await story.send(calls('10-20', 0, seats));
+      expect(await owed('11')).to.deep.equal(['Credit Note 30']);
+      expect(await balance()).to.equal(30);
+    });
+
+    it('a maximum is void, and gives back once what the next run gives back', async () => {
+      const seats = await seatsByMonth();
+      await adjust({ accountId, kind: 'maximum', value: 60 });
+      await gift(100);
+      await story.send(calls('10-02', 100, seats));
+      const { invoices } = await story.bill('2026-10');
+      expect(await balance()).to.equal(40);
+      await story.voidInvoice(invoices[0]?.id);
+      expect(await balance()).to.equal(0);
+      await story.send(calls('10-20', 0, seats));
+      expect(await balance()).to.equal(100);
+      await owed('10');
+      expect(await balance()).to.equal(100);
     });
 
     it('a minimum that was lowered is void, and what it gave back is not given twice', async () => {

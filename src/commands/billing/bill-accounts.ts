@@ -5,7 +5,7 @@ import { TooManyCharges, usageLimits } from './charge-limit.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { ZERO } from '../../kernel/numbers/money.js';
+import { sum, ZERO } from '../../kernel/numbers/money.js';
 import { sharesKey } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
@@ -37,7 +37,7 @@ import {
   uncreditedOf,
 } from './adjustments/bill-periods.js';
 import { findPeriodCharges } from './adjustments/period-charges.js';
-import { readTopUpCredits } from './adjustments/top-up-credits.js';
+import { readPeriodCredits } from './adjustments/period-credits.js';
 import { returnUncredited } from './adjustments/return-uncredited.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
@@ -84,7 +84,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     if (due.usage.length === 0 && recurring.charges.length === 0 && periods.length === 0) {
       return { invoices: [], problems: recurring.problems };
     }
-    const { charges, uncredited, topUps } = await draftCharges(trx, scope, due, isDryRun);
+    const { charges, uncredited, credits } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
@@ -94,7 +94,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
     await keepDifferences(trx, tenantId, due.differences);
-    await returnUncredited(trx, scope, uncredited, topUps);
+    await returnUncredited(trx, scope, uncredited, credits);
     await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
@@ -170,15 +170,19 @@ async function draftCharges(
   { recurring, usage, names, periods, differences, seed }: Awaited<ReturnType<typeof findDue>>,
   isDryRun: boolean,
 ) {
+  const credits = await readPeriodCredits(trx, scope.tenantId, periods);
   const payable = [
     ...recurring.charges.map((charge) => payableOf(charge, seed)),
-    ...periods.map(payableOfPeriod),
+    ...periods.map((item) => payableOfPeriod(item, credits)),
   ];
   const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });
-  const paidOf = (charge: RecurringCharged) => paid.get(idsOf(charge, seed).chargeId) ?? ZERO;
-  const topUps = await readTopUpCredits(trx, scope.tenantId, periods);
+  const paidOf = (id: string) => paid.get(id) ?? ZERO;
   const uncredited = uncreditedByItem(periods, (charge) =>
-    uncreditedOf(charge, recurring.charges, topUps, paidOf),
+    uncreditedOf(charge, recurring.charges, credits, {
+      ofRecurring: (one) => paidOf(idsOf(one, seed).chargeId),
+      ofPeriod: () =>
+        sum(periods.filter((item) => item.charge === charge).map((item) => paidOf(item.chargeId))),
+    }),
   );
   const charges = [
     ...(await mapInPortions(recurring.charges, (charge) =>
@@ -188,10 +192,10 @@ async function draftCharges(
     ...differences.charges,
     ...periods.map((item) => {
       const back = uncredited.get(item)?.onInvoice ?? ZERO;
-      return draftOfPeriod(item, (paid.get(item.chargeId) ?? ZERO).minus(back));
+      return draftOfPeriod(item, paidOf(item.chargeId).minus(back));
     }),
   ];
-  return { charges, uncredited, topUps };
+  return { charges, uncredited, credits };
 }
 
 /** A recurring charge as grants may pay it. */

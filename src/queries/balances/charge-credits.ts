@@ -42,7 +42,7 @@ const creditsSql = `coalesce((
      ), 0) + coalesce((
        select sum(entry.amount) from adjustment_charge as own join wallet_entry as entry
          on entry.tenant_id = own.tenant_id and entry.charge_id = own.id and entry.kind = 'draw'
-       where own.tenant_id = :tenantId and own.invoice_id = :invoiceId
+       where own.tenant_id = :tenantId and own.invoice_id = :invoiceId and own.amount > 0
      ), 0) + coalesce((
        select sum(uncredited) from adjustment_charge
        where tenant_id = :tenantId and invoice_id = :invoiceId

@@ -21,7 +21,12 @@ import type { UnpaidCharge } from '../../balances/pay-charges.js';
 import type { DraftCharge } from '../invoice-draft.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 import { isOfPeriod, type PeriodCharge } from './period-charges.js';
-import { uncreditedTopUp, type TopUpCredits } from './top-up-credits.js';
+import {
+  drawnBefore,
+  payableAmount,
+  uncreditedTopUp,
+  type PeriodCredits,
+} from './period-credits.js';
 
 const chargeTypes = { maximum: 'Maximum', minimum: 'Minimum', commitment: 'Commitment' } as const;
 
@@ -48,13 +53,13 @@ export function periodItems(charges: readonly PeriodCharge[], seed: string): Per
 }
 
 /** What is topped up, as grants may pay it. */
-export const payableOfPeriod = ({ charge, amount, chargeId }: PeriodItem): UnpaidCharge => ({
-  id: chargeId,
-  accountId: charge.adjustment.accountId,
-  currency: charge.adjustment.currency,
-  serviceId: charge.adjustment.serviceId,
+export const payableOfPeriod = (item: PeriodItem, credits: PeriodCredits): UnpaidCharge => ({
+  id: item.chargeId,
+  accountId: item.charge.adjustment.accountId,
+  currency: item.charge.adjustment.currency,
+  serviceId: item.charge.adjustment.serviceId,
   usageType: 'Charge',
-  amount,
+  amount: payableAmount(item, credits),
 });
 
 /**
@@ -66,26 +71,33 @@ export interface Uncredited {
   readonly returned: Decimal;
 }
 
-/** spec/beyond.md R290, R388. `paidNow` is what grants pay of the recurring charges of this run. */
+/** What grants pay of what a run bills. */
+interface PaidNow {
+  readonly ofRecurring: (charge: RecurringCharged) => Decimal;
+  readonly ofPeriod: (charge: PeriodCharge) => Decimal;
+}
+
+/** spec/beyond.md R290, R388. */
 export function uncreditedOf(
   charge: PeriodCharge,
   recurring: readonly RecurringCharged[],
-  topUps: TopUpCredits,
-  paidNow: (charge: RecurringCharged) => Decimal,
+  credits: PeriodCredits,
+  paidNow: PaidNow,
 ): Uncredited {
-  const { adjustment, spent, paid, earlier } = charge;
-  const own = recurring.filter((one) => isOfPeriod(one, charge)).map(paidNow);
-  if (topUps.has(charge)) return uncreditedTopUp(charge, topUps, sum(own));
-  const value = new Decimal(adjustment.value);
-  if (adjustment.kind !== 'maximum' || spent.lessThanOrEqualTo(value)) {
-    return { onInvoice: ZERO, returned: ZERO };
+  const { adjustment, spent, paid, amount, earlier } = charge;
+  const none = { onInvoice: ZERO, returned: ZERO };
+  const own = recurring.filter((one) => isOfPeriod(one, charge)).map(paidNow.ofRecurring);
+  if (adjustment.kind !== 'maximum') {
+    return amount.isNegative() ? uncreditedTopUp(charge, credits, sum(own)) : none;
   }
-  const surplus = Decimal.max(sum([paid, ...own]).minus(value), ZERO);
+  const value = new Decimal(adjustment.value);
+  if (spent.lessThanOrEqualTo(value)) return none;
+  const all = [paid, ...own, drawnBefore(charge, credits), paidNow.ofPeriod(charge)];
+  const surplus = Decimal.max(sum(all).minus(value), ZERO);
   const live = earlier.filter(({ voidedAt }) => voidedAt === null);
   const onInvoice = surplus.minus(sum(live.map(({ uncredited }) => new Decimal(uncredited))));
   const given = sum(earlier.map(({ returned }) => new Decimal(returned)));
   return {
-    // Less than before: what the maximum bills again is drawn again.
     onInvoice: Decimal.max(onInvoice, ZERO),
     returned: Decimal.max(surplus.minus(given), ZERO),
   };

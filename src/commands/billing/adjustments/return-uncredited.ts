@@ -9,7 +9,7 @@ import { WalletEntry } from '../../../models/balances/wallet-entry.js';
 import { WalletLedger, type GrantPart } from '../../balances/wallet-ledger.js';
 import type { PeriodItem, Uncredited } from './bill-periods.js';
 import type { PeriodCharge } from './period-charges.js';
-import { topUpPayers, type TopUpCredits } from './top-up-credits.js';
+import { payersBefore, type PeriodCredits } from './period-credits.js';
 
 /**
  * Gives back to grants what they have paid beyond what a maximum leaves, or a lowered top-up, to the last
@@ -19,11 +19,11 @@ export async function returnUncredited(
   trx: Knex.Transaction,
   scope: Pick<Scope, 'tenantId' | 'now'>,
   uncredited: ReadonlyMap<PeriodItem, Uncredited>,
-  topUps: TopUpCredits,
+  credits: PeriodCredits,
 ): Promise<void> {
   const returned = [...uncredited].filter(([, { returned: back }]) => back.greaterThan(ZERO));
   const charges = [...new Set(returned.map(([{ charge }]) => charge))];
-  const payers = await findPayers(trx, scope.tenantId, charges, topUps);
+  const payers = await findPayers(trx, scope.tenantId, charges, credits);
   const all = [...payers.values()].flat();
   if (all.length === 0) return;
   const ledger = await WalletLedger.ofWallets(
@@ -54,16 +54,18 @@ async function findPayers(
   trx: Knex.Transaction,
   tenantId: string,
   charges: readonly PeriodCharge[],
-  topUps: TopUpCredits,
+  credits: PeriodCredits,
 ): Promise<ReadonlyMap<PeriodCharge, readonly GrantPart[]>> {
-  const capped = charges.filter((charge) => !topUps.has(charge));
+  const capped = charges.filter(({ adjustment }) => adjustment.kind === 'maximum');
   const asked = capped.map((charge) => ({
     ...charge.adjustment,
     first: charge.start,
     until: charge.until,
   }));
   const payers = new Map<PeriodCharge, GrantPart[]>();
-  for (const charge of charges) payers.set(charge, topUpPayers(topUps.get(charge) ?? []));
+  for (const charge of charges) {
+    payers.set(charge, capped.includes(charge) ? [] : payersBefore(credits.get(charge) ?? []));
+  }
   for (const { place, walletId, grantId, amount } of await readSpentCredits(trx, tenantId, asked)) {
     const of = capped[place - 1];
     if (of) payers.get(of)?.push({ walletId, grantId, amount: new Decimal(amount) });
@@ -72,17 +74,15 @@ async function findPayers(
 }
 
 /**
- * A void takes back what a lowered top-up had returned, as far as it is still there: what was lowered is owed
- * again. What a maximum returned stays with the grants, and the next run takes it into account.
+ * A void takes back what a maximum, or a lowered top-up, had returned, as far as it is still there: the next
+ * run returns it again. What is left counts as returned.
  */
 export async function takeUncredited(
   trx: Knex.Transaction,
   scope: Pick<Scope, 'tenantId' | 'now'>,
   voided: readonly AdjustmentCharge[],
 ): Promise<void> {
-  const lowered = voided.filter(
-    ({ kind, returned }) => kind !== 'maximum' && new Decimal(returned).greaterThan(ZERO),
-  );
+  const lowered = voided.filter(({ returned }) => new Decimal(returned).greaterThan(ZERO));
   if (lowered.length === 0) return;
   const { tenantId } = scope;
   const ids = lowered.map(({ id }) => id);
