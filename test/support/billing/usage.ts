@@ -126,7 +126,7 @@ export async function summary(tenant: TestTenant): Promise<Summary> {
 
 /** Waits until so many are accepted and none is pending; who waits too long has found a fault. */
 export async function waitUntilRated(tenant: TestTenant, accepted = 0): Promise<Summary> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     const now = await summary(tenant);
     if (now.accepted >= accepted && now.pending === 0) return now;
