@@ -21,7 +21,8 @@ const addRows = `
 describe('events of services with very many prices', function () {
   // Of each card 30 MiB are written, read and rated by.
   this.timeout(120_000);
-  const instance = useInstance({ withWorkers: true });
+  // Beside other tests the retry takes longer than a request waits.
+  const instance = useInstance({ withWorkers: true, flowTimeoutMs: 100_000 });
   const tenant = useTenant(instance);
 
   it('are rated by as many transactions as what they need to know fits into', async () => {
