@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import { auditJournal } from '../../src/queries/billing/journal/journal-audit.js';
 import { usage } from '../support/billing/usage.js';
-import { addGrant, createWallet } from '../support/billing/wallets.js';
-import { external } from '../support/servers/instance.js';
-import { attribute, meteredByMonth, priceOfEach, usdCard } from '../support/story/prices.js';
+import { priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
 
 // spec/beyond.md R311
@@ -83,6 +80,40 @@ describe('adjustments that are made or changed late', () => {
     ]);
   });
 
+  it('of a quarter leave what a minimum of its first month came to', async () => {
+    const serviceId = await ofOne();
+    const accountId = await story.account('acme');
+    await adjust({ accountId, kind: 'maximum', value: 100, period: 'Quarterly' });
+    await adjust({ accountId, kind: 'minimum', value: 20 });
+    await story.send(calls('10-10', 90, serviceId), calls('11-10', 90, serviceId));
+    expect(await bill('10')).to.deep.equal(['api_calls 2026-10-10..2026-10-10 90']);
+    expect(await bill('11')).to.deep.equal([
+      'Maximum of 100 (2026-10-01 to 2026-12-31) 2026-10-01..2026-11-30 -80',
+      'api_calls 2026-11-10..2026-11-10 90',
+    ]);
+    // Late usage of October brings its minimum into sight: it came to 95, and the quarter to 100.
+    await story.send(calls('10-11', 5, serviceId));
+    expect(await bill('12')).to.deep.equal([
+      'Maximum of 100 (2026-10-01 to 2026-12-31) 2026-10-01..2026-12-31 -5',
+      'Minimum of 20 (2026-12) 2026-12-01..2026-12-31 20',
+      'api_calls 2026-10-11..2026-10-11 5',
+    ]);
+  });
+
+  it('of a quarter hold where one of its months is billed again', async () => {
+    const serviceId = await ofOne();
+    const accountId = await story.account('acme');
+    await adjust({ accountId, kind: 'maximum', value: 100, period: 'Quarterly' });
+    await story.send(calls('10-10', 90, serviceId), calls('11-10', 90, serviceId));
+    await bill('10');
+    await bill('11');
+    await story.send(calls('10-11', 5, serviceId));
+    expect(await bill('10')).to.deep.equal([
+      'Maximum of 100 (2026-10-01 to 2026-12-31) 2026-10-01..2026-11-30 -5',
+      'api_calls 2026-10-11..2026-10-11 5',
+    ]);
+  });
+
   it('correct a period by what was agreed when it was billed', async () => {
     const serviceId = await ofOne();
     const accountId = await story.account('acme');
@@ -97,150 +128,5 @@ describe('adjustments that are made or changed late', () => {
       'Minimum of 80 (2026-11) 2026-11-01..2026-11-30 80',
       'api_calls (correction of INV-000001) 2026-10-10..2026-10-10 -70',
     ]);
-  });
-
-  // spec/beyond.md R388
-  it('give back to grants what they have paid of a top-up that late usage lowers', async () => {
-    const serviceId = await ofOne();
-    const accountId = await story.account('acme');
-    await adjust({ accountId, kind: 'minimum', value: 50, to: '2026-11-01' });
-    const walletId = await createWallet(tenant, accountId);
-    await addGrant(tenant, walletId, 'gift', 100, { kind: 'promotional' });
-    const balance = async (): Promise<number> =>
-      (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body.balance;
-    expect(await bill('10')).to.deep.equal([
-      'Credits 2026-10-01..2026-10-31 -50',
-      'Minimum of 50 (2026-10) 2026-10-01..2026-10-31 50',
-    ]);
-    expect(await balance()).to.equal(50);
-    // 20 of late usage are paid at once, and take 20 off the minimum: these go back to the gift.
-    await story.send(calls('10-20', 20, serviceId));
-    expect(await balance()).to.equal(30);
-    const november = await story.bill('2026-11');
-    expect(november.lines).to.deep.equal([
-      'Credits 2026-10-01..2026-10-31 0',
-      'Minimum of 50 (2026-10) 2026-10-01..2026-10-31 -20',
-      'api_calls 2026-10-20..2026-10-20 20',
-    ]);
-    expect(november.invoices[0]).to.include({ amount: 0 });
-    expect(await balance()).to.equal(50);
-    const { items } = await story.explain(november.invoices[0]?.id);
-    for (const item of items) expect(item.matches, item.description).to.equal(true);
-    expect(await auditJournal(tenant.scope)).to.deep.equal({ count: 0, differences: [] });
-  });
-
-  describe('of what grants have paid', () => {
-    let accountId = '';
-    let walletId = '';
-    beforeEach(async () => {
-      accountId = await story.account('acme');
-      walletId = await createWallet(tenant, accountId);
-    });
-    const gift = (amount: number) =>
-      addGrant(tenant, walletId, 'gift', amount, { kind: 'promotional' });
-    const balance = async (): Promise<number> =>
-      (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body.balance;
-    const seatsByMonth = () =>
-      story.service('Seats', {
-        priceableAttributes: [attribute('api_calls', { ...meteredByMonth, aggregation: 'LAST' })],
-        rateCards: [usdCard(priceOfEach('api_calls', 1))],
-      });
-    const owed = async (month: string) => {
-      const { invoices } = await story.bill(`2026-${month}`);
-      expect(await auditJournal(tenant.scope)).to.deep.equal({ count: 0, differences: [] });
-      return invoices.map(({ invoiceType, amount }) => `${invoiceType} ${amount}`);
-    };
-
-    it('a maximum gives back, and a fall below it draws again', async () => {
-      const seats = await seatsByMonth();
-      await adjust({ accountId, kind: 'maximum', value: 60 });
-      await gift(100);
-      await story.send(calls('10-02', 100, seats));
-      expect(await owed('10')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(40);
-      // -100 gives back 100, though 40 are back; the next run takes 40 of the maximum back.
-      await story.send(calls('10-20', 0, seats));
-      expect(await balance()).to.equal(140);
-      expect(await owed('11')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(100);
-    });
-
-    it('a maximum gives back, and a fall above it invents nothing', async () => {
-      const seats = await seatsByMonth();
-      await adjust({ accountId, kind: 'maximum', value: 60 });
-      await gift(500);
-      await story.send(calls('10-02', 100, seats));
-      expect(await owed('10')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(440);
-      // -30 gives back 30; the maximum takes 10 off instead of 40, and what it bills is drawn.
-      await story.send(calls('10-20', 70, seats));
-      expect(await owed('11')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(440);
-      // 30 more are drawn, and come back when the maximum takes 40 off again.
-      await story.send(calls('10-25', 100, seats));
-      expect(await balance()).to.equal(410);
-      expect(await owed('12')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(440);
-    });
-
-    it('a maximum lowers what was paid in cash, and bills it again', async () => {
-      const seats = await seatsByMonth();
-      await adjust({ accountId, kind: 'maximum', value: 60 });
-      await gift(30);
-      await story.send(calls('10-02', 100, seats));
-      // 30 of 60 are given.
-      expect(await owed('10')).to.deep.equal(['Invoice 30']);
-      await story.send(calls('10-20', 0, seats));
-      expect(await owed('11')).to.deep.equal(['Credit Note 30']);
-      expect(await balance()).to.equal(30);
-    });
-
-    it('a maximum is void, and gives back once what the next run gives back', async () => {
-      const seats = await seatsByMonth();
-      await adjust({ accountId, kind: 'maximum', value: 60 });
-      await gift(100);
-      await story.send(calls('10-02', 100, seats));
-      const { invoices } = await story.bill('2026-10');
-      expect(await balance()).to.equal(40);
-      await story.voidInvoice(invoices[0]?.id);
-      expect(await balance()).to.equal(0);
-      await story.send(calls('10-20', 0, seats));
-      expect(await balance()).to.equal(100);
-      await owed('10');
-      expect(await balance()).to.equal(100);
-    });
-
-    it('a minimum that was lowered is void, and what it gave back is not given twice', async () => {
-      const each = await ofOne();
-      await adjust({ accountId, kind: 'minimum', value: 100, to: '2026-11-01' });
-      await gift(500);
-      const october = await story.bill('2026-10');
-      expect(await balance()).to.equal(400);
-      await story.send(calls('10-20', 40, each));
-      const november = await story.bill('2026-11');
-      // 100 of the minimum, 40 of usage, 40 back.
-      expect(await balance()).to.equal(400);
-      await story.voidInvoice(november.invoices[0]?.id);
-      await story.voidInvoice(october.invoices[0]?.id);
-      expect(await balance()).to.equal(460);
-      await owed('10');
-      await owed('11');
-      expect(await balance()).to.equal(400);
-    });
-
-    it('the invoice of a minimum is void after a later one has lowered it', async () => {
-      const each = await ofOne();
-      await adjust({ accountId, kind: 'minimum', value: 100, to: '2026-11-01' });
-      await gift(100);
-      const october = await story.bill('2026-10');
-      await story.send(calls('10-20', 40, each));
-      // The gift is empty: 40 of usage, and 40 less of the minimum. It has paid all of the 100.
-      expect(await owed('11')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(0);
-      await story.voidInvoice(october.invoices[0]?.id);
-      expect(await balance()).to.equal(100);
-      expect(await owed('10')).to.deep.equal(['Invoice 0']);
-      expect(await balance()).to.equal(0);
-    });
   });
 });

@@ -13,6 +13,8 @@ export interface LedgerGrant {
   readonly serviceIds: readonly string[] | null;
   rest: Decimal;
   held: Decimal;
+  /** What has expired or was revoked of it since it was locked. */
+  lost: Decimal;
   enteredAt: Date | null;
   expiredAt: Date | null;
   revokedAt: Date | null;
@@ -70,6 +72,7 @@ export const ledgerGrant = (row: WalletGrantRow): LedgerGrant => ({
   serviceIds: row.serviceIds,
   rest: new Decimal(row.rest),
   held: new Decimal(row.held),
+  lost: ZERO,
   enteredAt: row.enteredAt,
   expiredAt: row.expiredAt,
   revokedAt: row.revokedAt,

@@ -9,9 +9,10 @@ import {
   type MeterDraw,
   type MeterUsage,
 } from '../../models/balances/meter-charge.js';
-import type { GrantPart, WalletLedger } from './wallet-ledger.js';
+import { takeFirst, type GrantPart } from './grant-part.js';
+import type { WalletLedger } from './wallet-ledger.js';
 
-/** The usage of one counter: what it is, and what the transaction adds. */
+/** The usage of one meter: what it is, and what the transaction adds. */
 interface Moved {
   readonly usage: MeterUsage;
   charged: Decimal;
@@ -22,7 +23,7 @@ interface Moved {
 }
 
 /**
- * What the usage of counters comes to, and what grants have paid of it, while a transaction moves both:
+ * What the usage of meters comes to, and what grants have paid of it, while a transaction moves both:
  * grants never pay more than it comes to (spec/beyond.md R386).
  */
 export class MeterCredits {
@@ -75,17 +76,10 @@ export class MeterCredits {
    * those that are used last.
    */
   partsOf(usage: MeterUsage, amount: Decimal, ledger: WalletLedger, first?: string): GrantPart[] {
-    const parts: GrantPart[] = [];
-    let open = amount;
     const rank = ({ grantId }: GrantPart): number => (grantId === first ? 0 : 1);
     const paid = [...this.#of(usage).drawn.values()];
     paid.sort((a, b) => rank(a) - rank(b) || ledger.compareUse(b.grantId, a.grantId));
-    for (const part of paid) {
-      const given = Decimal.min(open, part.amount);
-      if (given.greaterThan(ZERO)) parts.push({ ...part, amount: given });
-      open = open.minus(given);
-    }
-    return parts;
+    return takeFirst(paid, amount).taken;
   }
 
   /** The statements that keep it. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { Decimal, sum, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { writeTogether } from '../../models/db/bulk-table.js';
 import type { MeterUsage } from '../../models/balances/meter-charge.js';
@@ -10,7 +10,8 @@ import type { BalanceChanges } from './balance-changes.js';
 import { MeterCredits } from './meter-credits.js';
 import { readMeterUsages } from './meter-usage.js';
 import { partsOf } from './holds/hold.js';
-import { WalletLedger, type GrantPart } from './wallet-ledger.js';
+import { negated, netOfGrants, type GrantPart } from './grant-part.js';
+import { WalletLedger } from './wallet-ledger.js';
 
 /** A charge that was just made. */
 export interface UnpaidCharge extends Partial<Pick<PricedRowColumns, 'counterId' | 'pricedRows'>> {
@@ -26,6 +27,15 @@ export interface UnpaidCharge extends Partial<Pick<PricedRowColumns, 'counterId'
   readonly externalTranId?: string;
   /** Of usage: when it becomes known. */
   readonly ratedAt?: Date;
+  /** Of what is billed again: only grants that had got it back pay it. */
+  readonly owedBack?: OwedBack;
+}
+
+/** What grants had got back, and may pay again, while charges are paid that may share it. */
+export interface OwedBack {
+  parts: readonly GrantPart[];
+  /** How much of it they pay at most. */
+  open: Decimal;
 }
 
 /** What grants have paid, by the id of the charge; below zero where they got something back. */
@@ -47,8 +57,8 @@ export async function payCharges(
 ): Promise<PaidCharges> {
   const paid = new Map<string, Decimal>();
   for (const [{ id }, parts] of await payEach(trx, scope, charges, mode, changes)) {
-    const sum = drawnBy(parts);
-    if (!sum.isZero()) paid.set(id, sum);
+    const drawn = drawnBy(parts);
+    if (!drawn.isZero()) paid.set(id, drawn);
   }
   return paid;
 }
@@ -72,7 +82,7 @@ async function payEach<Charge extends UnpaidCharge>(
   );
   const parts = new Map<Charge, readonly GrantPart[]>();
   if (owed.length === 0) return parts;
-  const { ledger, credits, usages } = await openLedger(trx, scope, owed, mode);
+  const { ledger, credits, usages, lost } = await openLedger(trx, scope, owed, mode);
   if (!ledger) return parts;
   const holds = ledger.hasHeld ? await findHolds(trx, scope, owed) : new Map<string, HeldParts>();
   for (const charge of owed) {
@@ -83,7 +93,9 @@ async function payEach<Charge extends UnpaidCharge>(
       continue;
     }
     const held = holds.size === 0 ? undefined : holds.get(holdKey(charge));
-    const drawn = payOne(ledger, charge, held);
+    const drawn = charge.owedBack
+      ? payAgain(ledger, charge, charge.owedBack, lost)
+      : payOne(ledger, charge, held);
     if (drawn.length === 0) continue;
     if (usage) credits.draw(usage, drawn);
     parts.set(charge, drawn);
@@ -109,6 +121,7 @@ async function openLedger<Charge extends UnpaidCharge>(
   );
   const credits = new MeterCredits();
   let usages: ReadonlyMap<Charge, MeterUsage> = new Map();
+  let lost: ReadonlyMap<string, Decimal> = new Map();
   const lock = mode === 'write' ? 'lock' : 'preview';
   const asked = [...accounts.values()];
   const ledger = await WalletLedger.ofAccounts(trx, scope, asked, lock, async () => {
@@ -119,9 +132,13 @@ async function openLedger<Charge extends UnpaidCharge>(
       scope.tenantId,
       falling.flatMap((charge) => usages.get(charge) ?? []),
     );
-    return credits.grantIds;
+    const payers = owed
+      .flatMap(({ owedBack }) => owedBack?.parts ?? [])
+      .map(({ grantId }) => grantId);
+    lost = await WalletEntry.lost(trx, scope.tenantId, payers);
+    return [...credits.grantIds, ...payers];
   });
-  return { ledger, credits, usages };
+  return { ledger, credits, usages, lost };
 }
 
 const counterOf = ({ counterId, pricedRows }: UnpaidCharge): string | null =>
@@ -139,6 +156,36 @@ function payOne(
   held.parts = left;
   return [...drawn, ...ledger.draw({ ...payable, amount: open })];
 }
+
+/**
+ * Grants pay again what they had got back, whatever they are for: what of it has been spent is billed, and
+ * what they have lost of it at their end pays as if they had not ended.
+ */
+function payAgain(
+  ledger: WalletLedger,
+  { id, amount }: Pick<UnpaidCharge, 'id' | 'amount'>,
+  owedBack: OwedBack,
+  lost: ReadonlyMap<string, Decimal>,
+): readonly GrantPart[] {
+  const paid: GrantPart[] = [];
+  let open = Decimal.min(owedBack.open, amount);
+  for (const part of owedBack.parts) {
+    const { grantId } = part;
+    const wanted = Decimal.min(part.amount, open);
+    const taken = sum(ledger.takeBack([{ ...part, amount: wanted }], id).map(amountOf));
+    const ended = Decimal.min(wanted.minus(taken), ledger.lostOf(grantId, lost));
+    ledger.undoEnd(grantId, ended);
+    ledger.takeBack([{ ...part, amount: ended }], id);
+    const drawn = taken.plus(ended);
+    if (!drawn.isZero()) paid.push({ ...part, amount: drawn });
+    open = open.minus(drawn);
+  }
+  owedBack.parts = netOfGrants([...owedBack.parts, ...negated(paid)]);
+  owedBack.open = owedBack.open.minus(sum(paid.map(amountOf)));
+  return paid;
+}
+
+const amountOf = ({ amount }: GrantPart): Decimal => amount;
 
 /** What grants have paid beyond what the usage of its counter comes to with a charge below 0 goes back. */
 function returnSurplus(

@@ -6,7 +6,7 @@ import type { UsageEventDto } from '../../queries/usage/usage-event.js';
 import { counterIdOf } from '../../models/usage/usage-counter.js';
 import { counterKey, type ExplainedCredit } from '../../rating/index.js';
 import { previewCharges, type UnpaidCharge } from './pay-charges.js';
-import type { GrantPart } from './wallet-ledger.js';
+import type { GrantPart } from './grant-part.js';
 
 type Charge = UsageEventDto['ratedTransactions'][number];
 

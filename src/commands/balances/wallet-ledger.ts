@@ -14,6 +14,7 @@ import {
 } from '../../models/balances/wallet-entry.js';
 import { WalletGrant, type WalletGrantRow } from '../../models/balances/wallet-grant.js';
 import { BalanceChanges } from './balance-changes.js';
+import type { GrantPart } from './grant-part.js';
 import {
   hasEnded,
   ledgerGrant,
@@ -29,13 +30,6 @@ export interface PayableCharge extends AccountCurrency {
   readonly chargeId: string;
   /** Null of what is for several: only grants for all services pay it. */
   readonly serviceId: string | null;
-  readonly amount: Decimal;
-}
-
-/** A part of money that a hold was promised, or that a charge has drawn. */
-export interface GrantPart {
-  readonly grantId: string;
-  readonly walletId: string;
   readonly amount: Decimal;
 }
 
@@ -239,6 +233,19 @@ export class WalletLedger {
     });
   }
 
+  /** What a grant has lost at its end: `before` says what of it before this transaction. */
+  lostOf(grantId: string, before: ReadonlyMap<string, Decimal>): Decimal {
+    return (before.get(grantId) ?? ZERO).plus(this.#grants.get(grantId)?.lost ?? ZERO);
+  }
+
+  /** Brings back what a grant has lost at its end, to be drawn at once. */
+  undoEnd(grantId: string, amount: Decimal): void {
+    const grant = this.#grants.get(grantId);
+    if (!grant || !amount.greaterThan(ZERO)) return;
+    grant.lost = grant.lost.minus(amount);
+    this.#enter(grant, grant.revokedAt === null ? 'expire' : 'revoke', amount, {});
+  }
+
   /** Takes back what is left of a grant, but for what is held. */
   revoke(grant: LedgerGrant): void {
     grant.revokedAt = this.now;
@@ -342,6 +349,7 @@ export class WalletLedger {
   #takeEnded(grant: LedgerGrant): void {
     const free = freeOf(grant);
     if (!hasEnded(grant) || !free.greaterThan(ZERO)) return;
+    grant.lost = grant.lost.plus(free);
     this.#enter(grant, grant.revokedAt === null ? 'expire' : 'revoke', free.negated(), {});
   }
 

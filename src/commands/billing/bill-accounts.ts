@@ -5,7 +5,7 @@ import { TooManyCharges, usageLimits } from './charge-limit.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { sum, ZERO } from '../../kernel/numbers/money.js';
+import { ZERO } from '../../kernel/numbers/money.js';
 import { sharesKey } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
@@ -30,14 +30,15 @@ import { applyFreedPayments } from '../payments/apply-freed-payments.js';
 import {
   draftOfPeriod,
   insertPeriodCharges,
-  payableOfPeriod,
   periodItems,
   settlePeriods,
-  uncreditedByItem,
-  uncreditedOf,
 } from './adjustments/bill-periods.js';
 import { findPeriodCharges } from './adjustments/period-charges.js';
-import { readPeriodCredits } from './adjustments/period-credits.js';
+import {
+  findUncredited,
+  payableOfPeriods,
+  readPeriodCredits,
+} from './adjustments/period-credits.js';
 import { returnUncredited } from './adjustments/return-uncredited.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
@@ -84,7 +85,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     if (due.usage.length === 0 && recurring.charges.length === 0 && periods.length === 0) {
       return { invoices: [], problems: recurring.problems };
     }
-    const { charges, uncredited, credits } = await draftCharges(trx, scope, due, isDryRun);
+    const { charges, uncredited } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
@@ -94,7 +95,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
     await keepDifferences(trx, tenantId, due.differences);
-    await returnUncredited(trx, scope, uncredited, credits);
+    await returnUncredited(trx, scope, uncredited, due.credits);
     await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
@@ -141,7 +142,8 @@ async function findDue(
     windows,
   });
   if (!isDryRun) await settlePeriods(trx, tenantId, found);
-  const periods = periodItems(found, seed);
+  const credits = await readPeriodCredits(trx, tenantId, found);
+  const periods = periodItems(found, credits, seed);
   const others = new Set([
     ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),
     ...periods.map(({ invoiceId }) => invoiceId),
@@ -160,30 +162,27 @@ async function findDue(
     charges: [...ofUsage.charges, ...ofPeriods.charges],
     rows: [...ofUsage.rows, ...ofPeriods.rows],
   };
-  return { accounts, recurring, usage, names, periods, differences, seed };
+  return { accounts, recurring, usage, names, periods, credits, differences, seed };
 }
 
 /** What is due as the charges that become items, with what grants pay of it. */
 async function draftCharges(
   trx: Knex.Transaction,
   scope: Scope,
-  { recurring, usage, names, periods, differences, seed }: Awaited<ReturnType<typeof findDue>>,
+  due: Awaited<ReturnType<typeof findDue>>,
   isDryRun: boolean,
 ) {
-  const credits = await readPeriodCredits(trx, scope.tenantId, periods);
+  const { recurring, usage, names, periods, credits, differences, seed } = due;
   const payable = [
     ...recurring.charges.map((charge) => payableOf(charge, seed)),
-    ...periods.map((item) => payableOfPeriod(item, credits)),
+    ...payableOfPeriods(periods, credits),
   ];
   const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });
   const paidOf = (id: string) => paid.get(id) ?? ZERO;
-  const uncredited = uncreditedByItem(periods, (charge) =>
-    uncreditedOf(charge, recurring.charges, credits, {
-      ofRecurring: (one) => paidOf(idsOf(one, seed).chargeId),
-      ofPeriod: () =>
-        sum(periods.filter((item) => item.charge === charge).map((item) => paidOf(item.chargeId))),
-    }),
-  );
+  const uncredited = findUncredited(periods, recurring.charges, credits, {
+    ofRecurring: (one) => paidOf(idsOf(one, seed).chargeId),
+    ofItem: ({ chargeId }) => paidOf(chargeId),
+  });
   const charges = [
     ...(await mapInPortions(recurring.charges, (charge) =>
       chargeOfLine(charge, seed, names, paid),
@@ -195,7 +194,7 @@ async function draftCharges(
       return draftOfPeriod(item, paidOf(item.chargeId).minus(back));
     }),
   ];
-  return { charges, uncredited, credits };
+  return { charges, uncredited };
 }
 
 /** A recurring charge as grants may pay it. */

@@ -13,7 +13,7 @@ import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
 import { releaseUsage } from '../../models/billing/unbilled-usage.js';
 import { countCharges } from '../balances/trigger-alerts.js';
 import { returnCredits } from '../balances/pay-charges.js';
-import { takeUncredited } from './adjustments/return-uncredited.js';
+import { voidPeriods } from './adjustments/void-periods.js';
 import { applyFreedPayments } from '../payments/apply-freed-payments.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
@@ -77,12 +77,12 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     }
     await recordInvoiceEvents(scope, trx, 'invoice.voided', [id]);
     await applyFreedPayments(scope, trx, [found.accountId]);
-    await takeUncredited(trx, scope, adjusted);
+    await voidPeriods(trx, scope, adjusted);
     // The next run makes these charges anew, and they draw again; usage keeps what has paid it.
     await returnCredits(
       trx,
       scope,
-      [...charges, ...adjusted].map(({ id: chargeId }) => ({ chargeId, under: chargeId })),
+      charges.map(({ id: chargeId }) => ({ chargeId, under: chargeId })),
     );
     const counted = charges.map((charge) => ({
       ...charge,

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { Decimal } from '../../kernel/numbers/money.js';
 import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
@@ -92,5 +93,23 @@ export class WalletEntry extends TenantModel {
        order by 1, min(entry.at), min(entry.number)`,
       [tenantId, [...chargeIds]],
     );
+  }
+
+  /** What has expired or was revoked of grants, by the id of the grant. */
+  static async lost(
+    db: Knex,
+    tenantId: string,
+    grantIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Decimal>> {
+    if (grantIds.length === 0) return new Map();
+    const rows = await sqlRows<{ grantId: string; amount: string }>(
+      db,
+      `select grant_id as "grantId", -sum(amount) as amount from wallet_entry
+       where tenant_id = ? and grant_id = any(?::uuid[]) and kind in ('expire', 'revoke')
+         and charge_id is null and hold_id is null
+       group by 1`,
+      [tenantId, [...grantIds]],
+    );
+    return new Map(rows.map(({ grantId, amount }) => [grantId, new Decimal(amount)]));
   }
 }

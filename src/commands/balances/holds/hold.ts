@@ -6,7 +6,8 @@ import type { Scope } from '../../../kernel/scope.js';
 import { WalletHold, type HoldStatus } from '../../../models/balances/wallet-hold.js';
 import { missingHold } from '../../../queries/balances/hold.js';
 import type * as schema from '../../../schemas/balances/hold.js';
-import { WalletLedger, type GrantPart } from '../wallet-ledger.js';
+import type { GrantPart } from '../grant-part.js';
+import { WalletLedger } from '../wallet-ledger.js';
 
 export type HoldDto = Static<typeof schema.Hold>;
 

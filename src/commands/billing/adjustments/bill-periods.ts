@@ -4,9 +4,7 @@ import {
   Decimal,
   decimalText,
   ONE,
-  roundAmount,
   roundToMinorUnit,
-  sum,
   ZERO,
 } from '../../../kernel/numbers/money.js';
 import { referenceData } from '../../../kernel/reference-data.js';
@@ -17,15 +15,13 @@ import {
   type AdjustmentChargeRow,
 } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { keepAdjustedPeriods } from '../../../models/billing/adjustments/adjusted-period.js';
-import type { UnpaidCharge } from '../../balances/pay-charges.js';
 import type { DraftCharge } from '../invoice-draft.js';
-import type { RecurringCharged } from '../recurring/recurring-charges.js';
-import { isOfPeriod, type PeriodCharge } from './period-charges.js';
+import type { PeriodCharge } from './period-charges.js';
 import {
-  drawnBefore,
-  payableAmount,
-  uncreditedTopUp,
+  findUncredited,
+  nothingPaid,
   type PeriodCredits,
+  type Uncredited,
 } from './period-credits.js';
 
 const chargeTypes = { maximum: 'Maximum', minimum: 'Minimum', commitment: 'Commitment' } as const;
@@ -40,67 +36,26 @@ export interface PeriodItem {
   readonly chargeId: string;
 }
 
-/** The items of what adjustments bill, with the ids that a run gives them. */
-export function periodItems(charges: readonly PeriodCharge[], seed: string): PeriodItem[] {
-  return charges.flatMap((charge) => {
-    const { adjustment, start, parts } = charge;
+/**
+ * The items of what adjustments bill, with the ids that a run gives them. One of 0 is there where credits have
+ * to go back although nothing is billed.
+ */
+export function periodItems(
+  charges: readonly PeriodCharge[],
+  credits: PeriodCredits,
+  seed: string,
+): PeriodItem[] {
+  const items = charges.flatMap((charge) => {
+    const { adjustment, start } = charge;
     const invoiceId = seededId(seed, `${adjustment.accountId}${adjustment.currency}Charge`);
+    const parts = charge.amount.isZero() ? [{ taxCode: null, amount: ZERO }] : charge.parts;
     return parts.map(({ taxCode, amount }, index) => {
       const itemId = seededId(invoiceId, `${adjustment.id}/${start}/${index}`);
       return { charge, taxCode, amount, invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
     });
   });
-}
-
-/** What is topped up, as grants may pay it. */
-export const payableOfPeriod = (item: PeriodItem, credits: PeriodCredits): UnpaidCharge => ({
-  id: item.chargeId,
-  accountId: item.charge.adjustment.accountId,
-  currency: item.charge.adjustment.currency,
-  serviceId: item.charge.adjustment.serviceId,
-  usageType: 'Charge',
-  amount: payableAmount(item, credits),
-});
-
-/**
- * What of the credits of a period has to go back, because a maximum, or what is left of a top-up, is less
- * than they have paid: of the invoice, and of it what no earlier run has given back to the wallets.
- */
-export interface Uncredited {
-  readonly onInvoice: Decimal;
-  readonly returned: Decimal;
-}
-
-/** What grants pay of what a run bills. */
-interface PaidNow {
-  readonly ofRecurring: (charge: RecurringCharged) => Decimal;
-  readonly ofPeriod: (charge: PeriodCharge) => Decimal;
-}
-
-/** spec/beyond.md R290, R388. */
-export function uncreditedOf(
-  charge: PeriodCharge,
-  recurring: readonly RecurringCharged[],
-  credits: PeriodCredits,
-  paidNow: PaidNow,
-): Uncredited {
-  const { adjustment, spent, paid, amount, earlier } = charge;
-  const none = { onInvoice: ZERO, returned: ZERO };
-  const own = recurring.filter((one) => isOfPeriod(one, charge)).map(paidNow.ofRecurring);
-  if (adjustment.kind !== 'maximum') {
-    return amount.isNegative() ? uncreditedTopUp(charge, credits, sum(own)) : none;
-  }
-  const value = new Decimal(adjustment.value);
-  if (spent.lessThanOrEqualTo(value)) return none;
-  const all = [paid, ...own, drawnBefore(charge, credits), paidNow.ofPeriod(charge)];
-  const surplus = Decimal.max(sum(all).minus(value), ZERO);
-  const live = earlier.filter(({ voidedAt }) => voidedAt === null);
-  const onInvoice = surplus.minus(sum(live.map(({ uncredited }) => new Decimal(uncredited))));
-  const given = sum(earlier.map(({ returned }) => new Decimal(returned)));
-  return {
-    onInvoice: Decimal.max(onInvoice, ZERO),
-    returned: Decimal.max(surplus.minus(given), ZERO),
-  };
+  const uncredited = findUncredited(items, [], credits, nothingPaid);
+  return items.filter((item) => !item.amount.isZero() || uncredited.has(item));
 }
 
 /** The item of an adjustment before it is rounded. */
@@ -207,32 +162,4 @@ export function settlePeriods(
       value: adjustment.value,
     })),
   );
-}
-
-/** What goes back, by the items of its charge in proportion; the last has what remains. */
-export function uncreditedByItem(
-  items: readonly PeriodItem[],
-  of: (charge: PeriodCharge) => Uncredited,
-): Map<PeriodItem, Uncredited> {
-  const byItem = new Map<PeriodItem, Uncredited>();
-  for (const charge of new Set(items.map((item) => item.charge))) {
-    const own = items.filter((item) => item.charge === charge);
-    const whole = of(charge);
-    if (whole.onInvoice.isZero() && whole.returned.isZero()) continue;
-    let left = whole;
-    for (const item of own) {
-      const partOf = (amount: Decimal): Decimal =>
-        roundAmount(amount.times(item.amount).div(charge.amount));
-      const part =
-        item === own.at(-1)
-          ? left
-          : { onInvoice: partOf(whole.onInvoice), returned: partOf(whole.returned) };
-      left = {
-        onInvoice: left.onInvoice.minus(part.onInvoice),
-        returned: left.returned.minus(part.returned),
-      };
-      byItem.set(item, part);
-    }
-  }
-  return byItem;
 }

@@ -52,20 +52,35 @@ export const madeBefore = (row: AdjustmentCharge): Made => ({
   amount: new Decimal(row.amount),
 });
 
+export const madeNow = ({
+  adjustment,
+  start,
+  end,
+  amount,
+}: OrderedPeriod & Pick<Made, 'amount'>): Made => ({
+  ...scopeOf(adjustment),
+  kind: adjustment.kind,
+  start,
+  end,
+  amount,
+});
+
 /** Whether what another adjustment made is part of what a period came to: it is applied before. */
-export function countsFor(row: Made, { adjustment: of, start, end }: OrderedPeriod): boolean {
+export function countsFor(row: Made, period: OrderedPeriod): boolean {
+  const { adjustment: of, start, end } = period;
   const isEarlier =
     row.kind === of.kind
       ? daysFrom(row.start, row.end) < daysFrom(start, end)
       : periodKinds.indexOf(row.kind) < periodKinds.indexOf(of.kind);
-  return (
-    isEarlier &&
-    row.accountId === of.accountId &&
-    row.currency === of.currency &&
-    row.start >= start &&
-    row.start < end &&
-    (of.contractId === null || of.contractId === row.contractId) &&
-    (of.lineageId === null || of.lineageId === row.lineageId) &&
-    (of.serviceId === null || of.serviceId === row.serviceId)
-  );
+  return isEarlier && isWithin(row, period);
 }
+
+/** Whether a period with its charges is part of another one. */
+export const isWithin = (row: Made, { adjustment: of, start, end }: OrderedPeriod): boolean =>
+  row.accountId === of.accountId &&
+  row.currency === of.currency &&
+  row.start >= start &&
+  row.end <= end &&
+  (of.contractId === null || of.contractId === row.contractId) &&
+  (of.lineageId === null || of.lineageId === row.lineageId) &&
+  (of.serviceId === null || of.serviceId === row.serviceId);

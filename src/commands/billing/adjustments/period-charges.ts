@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { dayAfter } from '../../../kernel/time/date.js';
+import { dayAfter, daysFrom } from '../../../kernel/time/date.js';
 import type { Days } from '../../../kernel/time/billing-calendar.js';
 import { periodOf, type Period } from '../../../kernel/time/period.js';
 import {
@@ -11,7 +11,15 @@ import type { UsageGroup } from '../../../models/billing/usage-items.js';
 import type { ChargeNames } from '../../../queries/billing/charge-names.js';
 import type { PeriodAdjustment } from '../../../queries/billing/adjustments/period-adjustment.js';
 import { adjustPeriod } from '../../../rating/index.js';
-import { byOrder, countsFor, madeBefore, scopeOf } from './order-of-periods.js';
+import {
+  byOrder,
+  countsFor,
+  isWithin,
+  madeBefore,
+  madeNow,
+  scopeOf,
+  type Made,
+} from './order-of-periods.js';
 import { TooManyCharges } from '../charge-limit.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 
@@ -38,6 +46,11 @@ export interface PeriodCharge extends AdjustedPeriod {
   readonly paid: Decimal;
   /** What was billed of it before, voided ones too. */
   readonly earlier: readonly AdjustmentCharge[];
+  /** What other adjustments have made of the period, that is in `spent`: earlier runs, and this one. */
+  readonly countedBefore: readonly AdjustmentCharge[];
+  readonly countedNow: readonly PeriodCharge[];
+  /** What other adjustments have made of shorter periods within it, that is not in `spent`. */
+  readonly withinBefore: readonly AdjustmentCharge[];
 }
 
 interface Facts {
@@ -69,7 +82,10 @@ export async function findPeriodCharges(
   const earlier = await AdjustmentCharge.ofAccounts(db, tenantId, accountIds);
   const periods = touchedPeriods(facts, earlier).sort(byOrder);
   const spent = await spentOf(db, tenantId, facts, periods);
-  const made = earlier.flatMap((row) => (row.voidedAt === null ? [madeBefore(row)] : []));
+  const madeEarlier = earlier.flatMap((row) =>
+    row.voidedAt === null ? [{ row, made: madeBefore(row) }] : [],
+  );
+  const madeByRun: { readonly charge: PeriodCharge; readonly made: Made }[] = [];
   const found: PeriodCharge[] = [];
   for (const [index, period] of periods.entries()) {
     const { adjustment, start } = period;
@@ -78,7 +94,15 @@ export async function findPeriodCharges(
     );
     const charged = spent[index] ?? { byTaxCode: new Map<string | null, Decimal>(), paid: ZERO };
     const base = sum([...charged.byTaxCode.values()]);
-    const others = made.filter((row) => countsFor(row, period)).map(({ amount }) => amount);
+    const countedBefore = madeEarlier.filter(({ made }) => countsFor(made, period));
+    const withinBefore = madeEarlier.filter(
+      ({ made }) =>
+        isWithin(made, period) &&
+        daysFrom(made.start, made.end) < daysFrom(start, period.end) &&
+        !countsFor(made, period),
+    );
+    const countedNow = madeByRun.filter(({ made }) => countsFor(made, period));
+    const others = [...countedBefore, ...countedNow].map(({ made }) => made.amount);
     const before = sum([base, ...others]);
     const needed = adjustPeriod(
       adjustment.kind,
@@ -89,8 +113,19 @@ export async function findPeriodCharges(
     const billed = billedByTaxCode(own);
     const amount = needed.minus(sum([...billed.values()]));
     const parts = partsOf(amount, takesBack(amount, billed) ? positive(billed) : charged.byTaxCode);
-    found.push({ ...period, spent: before, amount, parts, paid: charged.paid, earlier: own });
-    made.push({ ...scopeOf(adjustment), ...period, kind: adjustment.kind, amount });
+    const charge = {
+      ...period,
+      spent: before,
+      amount,
+      parts,
+      paid: charged.paid,
+      earlier: own,
+      countedBefore: countedBefore.map(({ row }) => row),
+      countedNow: countedNow.map((other) => other.charge),
+      withinBefore: withinBefore.map(({ row }) => row),
+    };
+    found.push(charge);
+    madeByRun.push({ charge, made: madeNow(charge) });
   }
   return found;
 }
@@ -142,7 +177,10 @@ function touchedPeriod(
   const { to, kind, billedUntil, settled } = adjustment;
   const end = to !== null && to < whole ? to : whole;
   const isOver = end <= dayAfter(window.last);
-  const period = { adjustment, start, end, until: isOver ? end : dayAfter(window.last), isOver };
+  // A run of days that are billed already leaves a maximum what later ones have taken off.
+  const last = billedUntil !== null && billedUntil > window.last ? billedUntil : window.last;
+  const until = end <= dayAfter(last) ? end : dayAfter(last);
+  const period = { adjustment, start, end, until, isOver };
   if (!isOver) return kind === 'maximum' ? { ...period, isSettled: false } : undefined;
   if (window.first < end) return { ...period, isSettled: false };
   const value = settled[start];

@@ -1,82 +1,233 @@
 import type { Knex } from 'knex';
 import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
+import { frequencies } from '../../../kernel/time/period.js';
+import type { AdjustmentCharge } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { WalletEntry } from '../../../models/balances/wallet-entry.js';
-import type { GrantPart } from '../../balances/wallet-ledger.js';
-import type { PeriodItem, Uncredited } from './bill-periods.js';
-import type { PeriodCharge } from './period-charges.js';
+import { periodKinds } from '../../../rating/index.js';
+import { netOfGrants, negated, type GrantPart } from '../../balances/grant-part.js';
+import type { OwedBack, UnpaidCharge } from '../../balances/pay-charges.js';
+import type { RecurringCharged } from '../recurring/recurring-charges.js';
+import type { PeriodItem } from './bill-periods.js';
+import { isOfPeriod, type PeriodCharge } from './period-charges.js';
 
-/** What grants have paid of what was billed for periods before, below zero what they got back; the last first. */
-export type PeriodCredits = ReadonlyMap<PeriodCharge, readonly GrantPart[]>;
+/** What grants have paid of what adjustments billed before, by its id; below zero what they got back. */
+export type PeriodCredits = ReadonlyMap<string, readonly GrantPart[]>;
 
 export async function readPeriodCredits(
   trx: Knex.Transaction,
   tenantId: string,
-  items: readonly PeriodItem[],
+  charges: readonly PeriodCharge[],
 ): Promise<PeriodCredits> {
-  const charges = [...new Set(items.map(({ charge }) => charge))];
-  const ids = charges.flatMap(({ earlier }) => earlier.map(({ id }) => id));
+  const rows = charges.flatMap(({ earlier, countedBefore, withinBefore }) => [
+    ...earlier,
+    ...countedBefore,
+    ...withinBefore,
+  ]);
+  const ids = [...new Set(rows.map(({ id }) => id))];
   const found = ids.length === 0 ? [] : await WalletEntry.credits(trx, tenantId, ids);
-  const byCharge = new Map<string, GrantPart[]>();
+  const byId = new Map<string, GrantPart[]>();
   for (const { chargeId, grantId, walletId, amount } of found) {
-    const parts = byCharge.get(chargeId) ?? [];
-    byCharge.set(chargeId, [...parts, { grantId, walletId, amount: new Decimal(amount) }]);
+    const parts = byId.get(chargeId) ?? [];
+    parts.push({ grantId, walletId, amount: new Decimal(amount) });
+    byId.set(chargeId, parts);
   }
-  return new Map(
-    charges.map((charge) => [
-      charge,
-      charge.earlier.flatMap(({ id }) => byCharge.get(id) ?? []).reverse(),
-    ]),
-  );
+  return byId;
 }
 
-/** What grants have drawn for what was billed of a period before, and is not void. */
-export const drawnBefore = (charge: PeriodCharge, credits: PeriodCredits): Decimal =>
-  sum((credits.get(charge) ?? []).map(({ amount }) => Decimal.max(amount, ZERO)));
-
-/**
- * What grants may pay of an item: all of a top-up, but of what a maximum bills again only what it has given
- * back to them, for the rest lowers what was billed (spec/beyond.md R290).
- */
-export function payableAmount({ charge, amount }: PeriodItem, credits: PeriodCredits): Decimal {
-  if (charge.adjustment.kind !== 'maximum' || !amount.greaterThan(ZERO)) return amount;
-  const returned = sum(charge.earlier.map((row) => new Decimal(row.returned)));
-  const open = Decimal.max(returned.minus(drawnBefore(charge, credits)), ZERO);
-  if (open.greaterThanOrEqualTo(charge.amount)) return amount;
-  return roundAmount(open.times(amount).div(charge.amount));
-}
-
-/**
- * What grants have paid of a period and its top-up beyond what both come to now (spec/beyond.md R388).
- * `paidNow` is what they pay of its recurring charges of this run.
- */
-export function uncreditedTopUp(
-  charge: PeriodCharge,
+/** What grants have paid of these, and not got back, those that did last first. */
+export const partsOfRows = (
+  rows: readonly AdjustmentCharge[],
   credits: PeriodCredits,
-  paidNow: Decimal,
-): Uncredited {
-  const { amount, earlier, spent } = charge;
-  const live = earlier.filter(({ voidedAt }) => voidedAt === null);
-  const ofTopUp = drawnBefore(charge, credits);
-  const left = Decimal.max(sum(live.map((row) => new Decimal(row.amount))).plus(amount), ZERO);
-  const paid = sum([ofTopUp, charge.paid, paidNow]);
-  const surplus = Decimal.max(paid.minus(Decimal.max(spent, ZERO)).minus(left), ZERO);
-  // Nobody gets back more than was paid of the top-up.
-  const back = Decimal.min(surplus, ofTopUp);
-  const withinAmount = (open: Decimal): Decimal =>
-    Decimal.min(Decimal.max(open, ZERO), amount.negated());
-  return {
-    onInvoice: withinAmount(back.minus(sum(live.map((row) => new Decimal(row.uncredited))))),
-    returned: withinAmount(back.minus(sum(earlier.map((row) => new Decimal(row.returned))))),
-  };
+): readonly GrantPart[] => netOfGrants(rows.flatMap(({ id }) => credits.get(id) ?? []).reverse());
+
+const paidOf = (rows: readonly AdjustmentCharge[], credits: PeriodCredits): Decimal =>
+  sum(partsOfRows(rows, credits).map(({ amount }) => amount));
+
+const liveOf = (rows: readonly AdjustmentCharge[]): readonly AdjustmentCharge[] =>
+  rows.filter(({ voidedAt }) => voidedAt === null);
+
+/** What invoices that are not void say that grants have paid of these, below zero what they took back. */
+function shownOf(rows: readonly AdjustmentCharge[], credits: PeriodCredits): Decimal {
+  const live = liveOf(rows);
+  const given = live.map(({ returned, uncredited }) => new Decimal(returned).minus(uncredited));
+  return sum([paidOf(live, credits), ...given]);
 }
 
-/** The grants that paid what was billed before, each with what it has not got back. */
-export function payersBefore(credits: readonly GrantPart[]): GrantPart[] {
-  const byGrant = new Map<string, GrantPart>();
-  for (const part of credits) {
-    const known = byGrant.get(part.grantId);
-    const amount = known ? known.amount.plus(part.amount) : part.amount;
-    byGrant.set(part.grantId, { ...part, amount });
+const amountOf = (rows: readonly AdjustmentCharge[]): Decimal =>
+  sum(liveOf(rows).map(({ amount }) => new Decimal(amount)));
+
+/** What of credits has to go back: of the invoice, and of it to the wallets. */
+export interface Uncredited {
+  readonly onInvoice: Decimal;
+  readonly returned: Decimal;
+}
+
+/** What grants pay of what a run bills; of what is not billed yet nothing. */
+export interface PaidNow {
+  readonly ofRecurring: (charge: RecurringCharged) => Decimal;
+  readonly ofItem: (item: PeriodItem) => Decimal;
+}
+export const nothingPaid: PaidNow = { ofRecurring: () => ZERO, ofItem: () => ZERO };
+
+/**
+ * What grants have paid of periods while a run goes through them: shorter ones first, since longer ones hold
+ * them, and of one length in the order in which adjustments are applied.
+ */
+class PaidPeriods {
+  readonly #credits: PeriodCredits;
+  readonly #recurring: readonly RecurringCharged[];
+  readonly #paidNow: PaidNow;
+  readonly #shownNow = new Map<string, Decimal>();
+  readonly #amountNow = new Map<string, Decimal>();
+
+  constructor(
+    credits: PeriodCredits,
+    recurring: readonly RecurringCharged[] = [],
+    paidNow: PaidNow = nothingPaid,
+  ) {
+    this.#credits = credits;
+    this.#recurring = recurring;
+    this.#paidNow = paidNow;
   }
-  return [...byGrant.values()].filter(({ amount }) => amount.greaterThan(ZERO));
+
+  /** What grants have paid of the charge in earlier runs, and not got back. */
+  before({ earlier }: PeriodCharge): Decimal {
+    return paidOf(earlier, this.#credits);
+  }
+
+  /**
+   * What grants may have paid of the charge (spec/beyond.md R290, R388). Of a maximum it is below zero: what
+   * they have paid beyond it of all that the period came to. Of a top-up it is what the period and the
+   * top-up come to, less what they have paid of the period: a top-up that late usage lowers stays paid where
+   * nobody paid the usage.
+   */
+  due(charge: PeriodCharge): Decimal {
+    const { adjustment, spent, amount, earlier } = charge;
+    const ofOthers = this.#ofOthers(charge);
+    if (adjustment.kind === 'maximum') {
+      const value = new Decimal(adjustment.value);
+      return spent.lessThanOrEqualTo(value) ? ZERO : Decimal.min(value.minus(ofOthers), ZERO);
+    }
+    const left = Decimal.max(amountOf(earlier).plus(amount), ZERO);
+    return Decimal.max(Decimal.max(spent, ZERO).plus(left).minus(ofOthers), ZERO);
+  }
+
+  /** Keeps what the run shows of the charge, for what comes after it. */
+  show(charge: PeriodCharge, shown: Decimal): void {
+    this.#shownNow.set(keyOfCharge(charge), shown);
+    this.#amountNow.set(keyOfCharge(charge), charge.amount);
+  }
+
+  #ofOthers(charge: PeriodCharge): Decimal {
+    const { paid, countedBefore, countedNow } = charge;
+    const recurring = this.#recurring.filter((one) => isOfPeriod(one, charge));
+    return sum([
+      paid,
+      ...recurring.map(this.#paidNow.ofRecurring),
+      shownOf(countedBefore, this.#credits),
+      ...countedNow.map((one) => this.#shownNow.get(keyOfCharge(one)) ?? ZERO),
+      this.#ofTopUpsWithin(charge),
+    ]);
+  }
+
+  /** What grants have paid of top-ups within the period beyond what these come to: it is of its usage. */
+  #ofTopUpsWithin({ withinBefore }: PeriodCharge): Decimal {
+    const periods = new Map<string, AdjustmentCharge[]>();
+    for (const row of withinBefore) {
+      const key = keyOfRow(row);
+      periods.set(key, [...(periods.get(key) ?? []), row]);
+    }
+    return sum(
+      [...periods].map(([key, rows]) => {
+        const shown = shownOf(rows, this.#credits).plus(this.#shownNow.get(key) ?? ZERO);
+        const amount = amountOf(rows).plus(this.#amountNow.get(key) ?? ZERO);
+        return Decimal.max(shown.minus(Decimal.max(amount, ZERO)), ZERO);
+      }),
+    );
+  }
+}
+
+const keyOfRow = ({ adjustmentId, accountId, periodStart }: AdjustmentCharge): string =>
+  `${adjustmentId}/${accountId}/${periodStart}`;
+const keyOfCharge = ({ adjustment: { id, accountId }, start }: PeriodCharge): string =>
+  `${id}/${accountId}/${start}`;
+
+/** The charges of items with these, shorter periods first. */
+function byCharge(items: readonly PeriodItem[]): (readonly [PeriodCharge, PeriodItem[]])[] {
+  const rank = ({ adjustment: { kind, period } }: PeriodCharge): number =>
+    frequencies.indexOf(period) * periodKinds.length + periodKinds.indexOf(kind);
+  const found = new Map<PeriodCharge, PeriodItem[]>();
+  for (const item of items) {
+    const own = found.get(item.charge);
+    if (own) own.push(item);
+    else found.set(item.charge, [item]);
+  }
+  return [...found].sort(([a], [b]) => rank(a) - rank(b));
+}
+
+/**
+ * The items as grants may pay them: top-ups, where they have not paid them already; of what a maximum bills
+ * again what it had given back to them, for the rest lowers what was billed (spec/beyond.md R290).
+ */
+export function payableOfPeriods(
+  items: readonly PeriodItem[],
+  credits: PeriodCredits,
+): UnpaidCharge[] {
+  const periods = new PaidPeriods(credits);
+  const open = new Map<PeriodCharge, OwedBack>();
+  for (const [charge] of byCharge(items)) {
+    const parts = negated(partsOfRows(charge.earlier, credits));
+    const most = Decimal.max(periods.due(charge).minus(periods.before(charge)), ZERO);
+    open.set(charge, { parts, open: most });
+  }
+  return items.map(({ chargeId: id, charge, amount }) => {
+    const { accountId, currency, serviceId, kind } = charge.adjustment;
+    const payable = { id, accountId, currency, serviceId, usageType: 'Charge' };
+    const owedBack = open.get(charge) ?? { parts: [], open: ZERO };
+    if (kind === 'maximum') return { ...payable, amount, owedBack };
+    const most = Decimal.min(amount, owedBack.open);
+    owedBack.open = owedBack.open.minus(Decimal.max(most, ZERO));
+    return { ...payable, amount: most };
+  });
+}
+
+/** What has to go back of each item (spec/beyond.md R290, R388, R389). */
+export function findUncredited(
+  items: readonly PeriodItem[],
+  recurring: readonly RecurringCharged[],
+  credits: PeriodCredits,
+  paidNow: PaidNow,
+): Map<PeriodItem, Uncredited> {
+  const byItem = new Map<PeriodItem, Uncredited>();
+  const periods = new PaidPeriods(credits, recurring, paidNow);
+  for (const [charge, own] of byCharge(items)) {
+    const now = sum(own.map(paidNow.ofItem));
+    const before = periods.before(charge);
+    const returned = Decimal.max(before.plus(now).minus(periods.due(charge)), ZERO);
+    // What void charges have given back, and was spent before the void, is on no invoice yet.
+    const unshown = shownOf(charge.earlier, credits).minus(before);
+    const onInvoice = returned.plus(unshown);
+    periods.show(charge, now.minus(onInvoice));
+    if (onInvoice.isZero() && returned.isZero()) continue;
+    for (const [item, part] of byAmount(own, { onInvoice, returned })) byItem.set(item, part);
+  }
+  return byItem;
+}
+
+/** What goes back of a charge, by its items in proportion; the last has what remains. */
+function byAmount(items: readonly PeriodItem[], whole: Uncredited): [PeriodItem, Uncredited][] {
+  let left = whole;
+  return items.map((item) => {
+    const partOf = (amount: Decimal): Decimal =>
+      roundAmount(amount.times(item.amount).div(item.charge.amount));
+    const part =
+      item === items.at(-1)
+        ? left
+        : { onInvoice: partOf(whole.onInvoice), returned: partOf(whole.returned) };
+    left = {
+      onInvoice: left.onInvoice.minus(part.onInvoice),
+      returned: left.returned.minus(part.returned),
+    };
+    return [item, part];
+  });
 }

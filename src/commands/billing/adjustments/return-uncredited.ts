@@ -1,15 +1,12 @@
 import type { Knex } from 'knex';
-import { Decimal, decimalText, sum, ZERO } from '../../../kernel/numbers/money.js';
+import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
-import {
-  AdjustmentCharge,
-  readSpentCredits,
-} from '../../../models/billing/adjustments/adjustment-charge.js';
-import { WalletEntry } from '../../../models/balances/wallet-entry.js';
-import { WalletLedger, type GrantPart } from '../../balances/wallet-ledger.js';
-import type { PeriodItem, Uncredited } from './bill-periods.js';
+import { readSpentCredits } from '../../../models/billing/adjustments/adjustment-charge.js';
+import { negated, netOfGrants, takeFirst, type GrantPart } from '../../balances/grant-part.js';
+import { WalletLedger } from '../../balances/wallet-ledger.js';
+import type { PeriodItem } from './bill-periods.js';
 import type { PeriodCharge } from './period-charges.js';
-import { payersBefore, type PeriodCredits } from './period-credits.js';
+import { partsOfRows, type PeriodCredits, type Uncredited } from './period-credits.js';
 
 /**
  * Gives back to grants what they have paid beyond what a maximum leaves, or a lowered top-up, to the last
@@ -32,24 +29,20 @@ export async function returnUncredited(
     [...new Set(all.map(({ walletId }) => walletId))],
     [...new Set(all.map(({ grantId }) => grantId))],
   );
-  const left = new Map(all.map((part) => [part, part.amount]));
-  for (const [item, { returned: back }] of returned) {
-    const parts: GrantPart[] = [];
-    let open = back;
-    for (const part of payers.get(item.charge) ?? []) {
-      const rest = left.get(part) ?? ZERO;
-      const amount = Decimal.min(open, rest);
-      if (!amount.greaterThan(ZERO)) continue;
-      parts.push({ ...part, amount });
-      left.set(part, rest.minus(amount));
-      open = open.minus(amount);
-    }
-    ledger.giveBack(parts, item.chargeId);
+  const given = new Map<PeriodCharge, GrantPart[]>();
+  for (const [{ charge, chargeId }, { returned: back }] of returned) {
+    // Those of a top-up have paid it, and not what others lower.
+    const others = charge.adjustment.kind === 'maximum' ? charge.countedNow : [];
+    const known = [charge, ...others].flatMap((one) => given.get(one) ?? []);
+    const open = netOfGrants([...(payers.get(charge) ?? []), ...negated(known)]);
+    const { taken } = takeFirst(open, back);
+    ledger.giveBack(taken, chargeId);
+    given.set(charge, [...(given.get(charge) ?? []), ...taken]);
   }
   await ledger.write();
 }
 
-/** The grants that have paid what these charges lower, the last that did first. */
+/** What grants have paid of what these charges lower, and not got back, the last that did first. */
 async function findPayers(
   trx: Knex.Transaction,
   tenantId: string,
@@ -62,46 +55,18 @@ async function findPayers(
     first: charge.start,
     until: charge.until,
   }));
-  const payers = new Map<PeriodCharge, GrantPart[]>();
-  for (const charge of charges) {
-    payers.set(charge, capped.includes(charge) ? [] : payersBefore(credits.get(charge) ?? []));
-  }
+  const spent = new Map<PeriodCharge, GrantPart[]>(capped.map((charge) => [charge, []]));
   for (const { place, walletId, grantId, amount } of await readSpentCredits(trx, tenantId, asked)) {
     const of = capped[place - 1];
-    if (of) payers.get(of)?.push({ walletId, grantId, amount: new Decimal(amount) });
+    if (of) spent.get(of)?.push({ walletId, grantId, amount: new Decimal(amount) });
   }
-  return payers;
-}
-
-/**
- * A void takes back what a maximum, or a lowered top-up, had returned, as far as it is still there: the next
- * run returns it again. What is left counts as returned.
- */
-export async function takeUncredited(
-  trx: Knex.Transaction,
-  scope: Pick<Scope, 'tenantId' | 'now'>,
-  voided: readonly AdjustmentCharge[],
-): Promise<void> {
-  const lowered = voided.filter(({ returned }) => new Decimal(returned).greaterThan(ZERO));
-  if (lowered.length === 0) return;
-  const { tenantId } = scope;
-  const ids = lowered.map(({ id }) => id);
-  const credits = await WalletEntry.credits(trx, tenantId, ids);
-  const ledger = await WalletLedger.ofWallets(
-    trx,
-    scope,
-    [...new Set(credits.map(({ walletId }) => walletId))],
-    [...new Set(credits.map(({ grantId }) => grantId))],
+  return new Map(
+    charges.map((charge) => {
+      const { earlier, countedBefore, withinBefore } = charge;
+      const ofUsage = spent.get(charge);
+      if (!ofUsage) return [charge, partsOfRows(earlier, credits)];
+      const ofPeriods = partsOfRows([...earlier, ...countedBefore, ...withinBefore], credits);
+      return [charge, netOfGrants([...ofUsage, ...ofPeriods])];
+    }),
   );
-  for (const { id, returned } of lowered) {
-    const parts = credits
-      .filter(({ chargeId }) => chargeId === id)
-      .map((part) => ({ ...part, amount: new Decimal(part.amount).negated() }));
-    const taken = sum(ledger.takeBack(parts, id).map(({ amount }) => amount));
-    await AdjustmentCharge.query(trx)
-      .forTenant(tenantId)
-      .findById(id)
-      .patch({ returned: decimalText(new Decimal(returned).minus(taken)) });
-  }
-  await ledger.write();
 }

@@ -7,7 +7,6 @@ import { periodOf } from '../../../kernel/time/period.js';
 import {
   AdjustmentCharge,
   readSpent,
-  type ChargeScope,
 } from '../../../models/billing/adjustments/adjustment-charge.js';
 import type { Repricing } from '../../../models/usage/repricing/repricing.js';
 import {
@@ -27,6 +26,7 @@ import {
   byOrder,
   countsFor,
   madeBefore,
+  madeNow,
   scopeOf,
   type Made,
 } from '../../billing/adjustments/order-of-periods.js';
@@ -235,8 +235,7 @@ function adjust(
     const whole = sum([of ? choose(of) : ZERO, ...others]);
     const amount = adjustPeriod(adjustment.kind, value, whole, isOver);
     adjusted.set(period, { spent: whole, amount });
-    const scope: ChargeScope = scopeOf(adjustment);
-    made.push({ ...scope, kind: adjustment.kind, start, end, amount });
+    made.push(madeNow({ adjustment, start, end, amount }));
   }
   return adjusted;
 }
