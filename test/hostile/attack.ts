@@ -11,6 +11,8 @@ export interface Attack {
   readonly seconds?: number;
   /** `alive`: something that all need is away, so that only the process itself is judged. */
   readonly judges?: 'all' | 'alive';
+  /** It asks for what is not there, and is answered 404. */
+  readonly findsNothing?: true;
   /** Whether meanwhile the neighbour's events must be rated within a second of being sent. */
   readonly asksForRating?: true;
   /** Whether it needs a product that sends webhooks to this machine. */

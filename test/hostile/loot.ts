@@ -145,6 +145,8 @@ export async function collectLoot(
     id: idOf(account),
     description: 'first',
   });
+  // Those of the product have no diagram and no simulation.
+  const defined = await make('/v1/workflows', examples.workflow);
   const flows = await must(product, token, '/v1/workflows', undefined, 'GET');
   const transactions = await must(
     product,
@@ -203,6 +205,7 @@ export async function collectLoot(
       invoiceId: hugeInvoiceId,
       executionId: String(run['flowExecutionId']),
       workflowId: 'account-edit',
+      'own.workflowId': String(defined['name']),
       flowId: firstId(flows, 'data'),
       mobjectId: idOf(recordType),
       mdataId: idOf(record),

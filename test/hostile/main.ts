@@ -110,12 +110,13 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
           const isServed = Object.keys(now.faults).length === 0 && now.requests > 10;
           return isServed && now.p99 < limitOf(now);
         });
-  const { name, judges = 'all', asksForRating = false } = attack;
+  const { name, judges = 'all', asksForRating = false, findsNothing = false } = attack;
   const { statuses, fault: answered500 } = attacker;
   return {
     name,
     judges,
     asksForRating,
+    findsNothing,
     before,
     during,
     mebibytes,

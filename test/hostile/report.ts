@@ -14,6 +14,7 @@ export interface Outcome {
   readonly name: string;
   readonly judges: 'all' | 'alive';
   readonly asksForRating: boolean;
+  readonly findsNothing: boolean;
   readonly before: Fared;
   readonly during: Fared;
   /** The most that the process held; undefined where it was not the same process any more. */
@@ -35,7 +36,8 @@ export const limitOf = ({ lagMs }: Fared): number => Math.max(p99Max, lagFactor 
 
 /** Why an attack counts as having stopped others; none where it did not. */
 export function faultsOf(outcome: Outcome): string[] {
-  const { judges, asksForRating, during, mebibytes, recoveredMs, statuses, error } = outcome;
+  const { judges, asksForRating, findsNothing, during, mebibytes, recoveredMs, statuses, error } =
+    outcome;
   const limit = limitOf(during);
   const faults = Object.values(during.faults).reduce((sum, count) => sum + count, 0);
   const isSlow = judges === 'all' ? during.p99 > limit : during.healthMax > 2 * limit;
@@ -48,7 +50,7 @@ export function faultsOf(outcome: Outcome): string[] {
     ...(asksForRating && during.ratedMax > 4 * limit ? ['rated too late'] : []),
     ...(recoveredMs === undefined || recoveredMs > recoveredMax ? ['did not recover'] : []),
     // An attack on what is not there shows nothing.
-    ...(isLost && statuses.has(404) ? ['all that it asked for is not there'] : []),
+    ...(isLost && !findsNothing && statuses.has(404) ? ['all that it asked for is not there'] : []),
     ...(outcome.answered500 === undefined ? [] : [`answered with 500: ${outcome.answered500}`]),
     ...(error === undefined ? [] : [`the attack itself failed: ${error}`]),
   ];

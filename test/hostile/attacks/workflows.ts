@@ -283,6 +283,18 @@ export const workflowAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'workflows: diagrams of as many tasks as may be, with arrows all over',
+    async run(attacker) {
+      const first = { case: { when: '${ input.amount > 1 }', then: 't0' } };
+      const last = { default: { then: 't199' } };
+      const tasks = numbers(200).map((at) => ({
+        [`t${at}`]: at < 199 ? { switch: [first, last] } : { set: {} },
+      }));
+      const name = await publish(attacker, tasks);
+      await attacker.flood(() => ({ path: `/v1/workflows/${name}/diagram` }));
+    },
+  },
+  {
     name: 'workflows: dry runs of loops',
     async run(attacker) {
       const name = await publish(attacker, [turns([turns([step], 'inner')], 'outer')]);
