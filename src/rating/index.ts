@@ -33,7 +33,7 @@ export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './pipeline.js';
 export { adjustPeriod, periodKinds, type PeriodKind } from './stages/adjust-period.js';
 export { chooseDiscounts, withDiscounts } from './stages/choose-discounts.js';
-export { byUse, freeOf, payWith, type CreditPart } from './stages/credit.js';
+export { byUse, freeOf, payWith, type CreditPart } from './stages/credit-from-grants.js';
 export {
   hasRecurring,
   priceRecurring,

@@ -20,7 +20,7 @@ export function ratePrepared(prepared: Prepared, counters: CounterReader): Rated
  * 2. `price` finds exact prices: of each row, or of the pricing logic over the rows.
  * 3. `adjust` takes discounts off each charge. What holds for a period (maximum, minimum, commitment)
  *    is `stages/adjust-period.ts`, asked by a billing run, which alone knows all charges of it.
- * 4. `credit` lets grants pay. It is `stages/credit.ts`, asked by `commands/balances/wallet-ledger.ts`
+ * 4. `credit` lets grants pay. It is `stages/credit-from-grants.ts`, asked by `commands/balances/wallet-ledger.ts`
  *    where charges are written, because what is left of a grant is no fact of the event, and each
  *    account that shares a charge has its own.
  * 5. `total` sums to charges, and `share` divides them among the accounts that bear them. Here amounts

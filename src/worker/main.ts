@@ -7,7 +7,7 @@ import type { Platform } from '../process/platform.js';
 import { startCellCourier } from './cell-courier.js';
 import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
-import { startPartitionWatch } from './partition-watch.js';
+import { startPartitionWatch } from './make-partitions-ahead.js';
 import { startBalanceWatch } from './balance-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';

@@ -14,7 +14,7 @@ const workflowsPath = join(source, 'workflows', `index${extension}`);
 const inRuntime = (name: string): string =>
   join(source, 'workflows', 'runtime', `${name}${extension}`);
 /** The first one is the outermost. */
-const interceptorPaths = ['tracing', 'signature', 'interceptors'].map(inRuntime);
+const interceptorPaths = ['tracing', 'hand-on-signature', 'interceptors'].map(inRuntime);
 
 /** The source folders of workflow code; it may import no other. */
 const bundled = ['workflows', 'interpreter', 'messages', 'kernel'];

@@ -60,6 +60,7 @@ export class WalletGrant extends TenantModel {
   declare kind: 'purchased' | 'promotional';
   /** Amounts are decimal text. */
   declare amount: string;
+  /** Grants are used in the order of `byUse`, rating/stages/credit-from-grants.ts. */
   declare priority: number;
   declare effectiveFrom: Date;
   declare expiresAt: Date | null;

@@ -1,16 +1,10 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { canonicalJson } from '../../kernel/text/json.js';
 import {
-  inputOfCall,
-  signatureHeader,
   signedInput,
   signedWorkflowId,
-  unsignedFailureType,
   type SignedSubject,
 } from '../../messages/workflow-signature.js';
-import type { Logger } from '../log.js';
 import type { SecretKeys } from '../secret-box.js';
 
 /** A workflow as it is started. */
@@ -100,36 +94,3 @@ export function workflowSigner({
     acceptsUnsigned: () => unsignedUntil !== undefined && Date.now() < unsignedUntil.getTime(),
   };
 }
-
-const signatureOf = (headers: Headers): unknown => {
-  const payload = headers[signatureHeader];
-  return payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
-};
-
-/**
- * Refuses activities of a workflow that this installation did not start, or that it started for
- * another tenant, actor, execution or input: nothing is done, the workflow fails, and the refusal
- * is logged.
- */
-export const authenticateActivities =
-  (signer: WorkflowSigner, log: Logger): ActivityInterceptorsFactory =>
-  ({ info }) => ({
-    inbound: {
-      execute(input, next) {
-        const { workflowExecution, workflowType: type = '', activityType } = info;
-        const { workflowId = '', runId = '' } = workflowExecution ?? {};
-        const workflow = { type, workflowId, input: inputOfCall(type, input.args[0]) };
-        const signature = signatureOf(input.headers);
-        if (signer.isSigned(workflow, signature)) return next(input);
-        if (signature === undefined && signer.acceptsUnsigned()) return next(input);
-        log.error(
-          { security: 'unauthenticated workflow', workflow: type, workflowId, runId, activityType },
-          signature === undefined
-            ? 'refused a step of a workflow without a signature'
-            : 'refused a step of a workflow whose signature is not of this input',
-        );
-        const message = 'The workflow was not started by this installation, or with another input.';
-        return Promise.reject(ApplicationFailure.nonRetryable(message, unsignedFailureType));
-      },
-    },
-  });

@@ -2,7 +2,7 @@ import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
 import { definitionQueue } from '../../messages/definitions/definition-run.js';
 import { webhookQueue } from '../../messages/webhook.js';
-import { authenticateActivities } from '../../platform/temporal/workflow-signature.js';
+import { authenticateActivities } from '../../platform/temporal/authenticate-activities.js';
 import { traceActivities, traceSinks } from '../../platform/temporal/workflow-tracing.js';
 import type { Platform } from '../../process/platform.js';
 import { notifyChanges } from './notify-changes.js';
