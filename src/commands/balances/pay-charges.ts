@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal, sum, ZERO } from '../../kernel/numbers/money.js';
+import { Portions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import { writeTogether } from '../../models/db/bulk-table.js';
 import type { MeterUsage } from '../../models/balances/meter-charge.js';
@@ -85,7 +86,9 @@ async function payEach<Charge extends UnpaidCharge>(
   const { ledger, credits, usages, lost } = await openLedger(trx, scope, owed, mode);
   if (!ledger) return parts;
   const holds = ledger.hasHeld ? await findHolds(trx, scope, owed) : new Map<string, HeldParts>();
+  const portions = new Portions();
   for (const charge of owed) {
+    if (portions.isOver) await portions.rest();
     const usage = ledger.hasWallets(charge) ? usages.get(charge) : undefined;
     if (usage) credits.charge(usage, charge.amount, charge.ratedAt ?? ledger.now);
     if (charge.amount.isNegative()) {

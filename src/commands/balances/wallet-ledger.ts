@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
-import { writeTogether } from '../../models/db/bulk-table.js';
+import { rowsAtOnce, writeTogether } from '../../models/db/bulk-table.js';
 import {
   WalletBalance,
   type AccountCurrency,
@@ -212,14 +212,17 @@ export class WalletLedger {
 
   /** Gives back what a charge has drawn: what has ended meanwhile stays ended. */
   giveBack(parts: readonly GrantPart[], chargeId: string): void {
+    const given = new Set<LedgerGrant>();
     for (const { grantId, amount } of parts) {
       const grant = this.#grants.get(grantId);
       if (!grant || !amount.greaterThan(ZERO)) continue;
       this.#enter(grant, 'return', amount, { chargeId });
-      const wallet = this.#wallet(grant.walletId);
-      this.#settle(wallet);
-      this.#takeEnded(grant);
+      given.add(grant);
     }
+    // Once for all of a wallet: it goes through all of its grants.
+    const walletIds = new Set([...given].map(({ walletId }) => walletId));
+    for (const walletId of walletIds) this.#settle(this.#wallet(walletId));
+    for (const grant of given) this.#takeEnded(grant);
   }
 
   /** Takes back what a charge has returned, as far as it is still there; returns what was taken. */
@@ -281,6 +284,8 @@ export class WalletLedger {
       revokedAt: grant.revokedAt,
       isOpen: grant.rest.greaterThan(ZERO),
     }));
+    // Hundreds of grants may pay each charge of a batch, and get it back of the next one.
+    await WalletEntry.insertMany(trx, tenantId, this.#entries.splice(rowsAtOnce));
     await writeTogether(trx, [
       WalletBalance.moving(tenantId, balances),
       WalletGrant.moving(tenantId, grants),

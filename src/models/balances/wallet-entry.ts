@@ -71,6 +71,14 @@ export class WalletEntry extends TenantModel {
   declare holdId: string | null;
   declare at: Date;
 
+  static insertMany(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly WalletEntryRow[],
+  ): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+
   static inserting(tenantId: string, rows: readonly WalletEntryRow[]): BulkStatement | null {
     return table.inserting(tenantId, rows);
   }

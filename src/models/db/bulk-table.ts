@@ -65,10 +65,10 @@ export async function writeTogether(
 }
 
 /**
- * Maximum rows of one insert. Ten thousand rows were 50 ms of text in one piece, and 10 MB that went to the
+ * Maximum rows of one statement. Ten thousand rows were 50 ms of text in one piece, and 10 MB that went to the
  * socket at once: 270 ms in which nobody was served (docs/decisions/0489).
  */
-const rowsAtOnce = 2_000;
+export const rowsAtOnce = 2_000;
 
 const portionAt = <Row>(rows: readonly Row[], from: number): readonly Row[] =>
   rows.length <= rowsAtOnce ? rows : rows.slice(from, from + rowsAtOnce);

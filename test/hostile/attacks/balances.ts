@@ -69,6 +69,83 @@ export const balanceAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'usage that goes up and down, beside as many grants as may be open, and billed all the time',
+    operations: ['createAdjustment', 'cancelUsageEvent'],
+    leavesUsage: true,
+    asksForRating: true,
+    // Grants are made first.
+    seconds: 20,
+    async run(attacker) {
+      const account = await attacker.make(`${external}/accounts`, {
+        name: `a-${attacker.stamp}`,
+        externalId: `falls-${attacker.stamp}`,
+      });
+      const service = await attacker.make(`${external}/services`, {
+        name: `f-${attacker.stamp}`,
+        currency: 'USD',
+        priceableAttributes: [
+          {
+            name: 'units',
+            dimensionDataType: 'Number',
+            isMeterDimension: true,
+            meterResetFrequency: 'Monthly',
+            aggregation: 'LAST',
+          },
+        ],
+        rateCards: [
+          {
+            currency: 'USD',
+            rows: [{ label: 'Units', priceDimName: 'units', priceMethod: 'QUANTITY', unitRate: 1 }],
+          },
+        ],
+      });
+      const [accountId, serviceId] = [String(account?.['id']), String(service?.['id'])];
+      const wallet = await attacker.make(`${external}/wallets`, {
+        title: `w-${attacker.stamp}`,
+        accountId,
+        currency: 'USD',
+      });
+      const grants = `/v1/wallets/${String(wallet?.['id'])}/grants`;
+      for (let index = 0; index < 500; index += 1) {
+        await attacker.make(grants, { externalId: `g-${index}`, amount: 2, kind: 'promotional' });
+      }
+      for (const kind of ['maximum', 'minimum', 'commitment']) {
+        const agreed = { accountId, kind, value: 700, currency: 'USD', from: '2026-01-01' };
+        await attacker.make('/v1/adjustments', agreed);
+      }
+      const period = { periodStart: '2026-10-01', periodEnd: '2026-10-31' };
+      await attacker.flood((index) => {
+        const id = `${attacker.stamp}-${index}`;
+        if (index % 20 === 19) {
+          return {
+            path: '/v1/workflows/billing-run/execute',
+            method: 'POST',
+            body: textOf({ data: { ...period, accountId }, async: true }),
+          };
+        }
+        if (index % 20 === 9) {
+          return {
+            path: `/v1/usage-events/${attacker.stamp}-${index - 8}-0/cancel`,
+            method: 'POST',
+            body: textOf({ reason: 'To give back.' }),
+          };
+        }
+        const batch = Array.from({ length: 100 }, (_each, at) => ({
+          key: `${id}-${at}`,
+          message: {
+            externalTransactionId: `${id}-${at}`,
+            serviceId,
+            billingAccountRef: `falls-${attacker.stamp}`,
+            eventTimestamp: '2026-10-05T12:00:00Z',
+            // All grants pay it, and all of them get it back.
+            dimensions: { units: at % 2 === 0 ? '1000' : '0' },
+          },
+        }));
+        return { path: '/v1/ingest/usage/batch', method: 'POST', body: textOf(batch) };
+      });
+    },
+  },
+  {
     name: 'grants by the thousand on one wallet',
     operations: ['createWalletGrant', 'listWalletGrants', 'listWalletEntries'],
     async run(attacker) {

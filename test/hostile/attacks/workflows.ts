@@ -285,10 +285,17 @@ export const workflowAttacks: readonly Attack[] = [
   {
     name: 'workflows: diagrams of as many tasks as may be, with arrows all over',
     async run(attacker) {
-      const first = { case: { when: '${ input.amount > 1 }', then: 't0' } };
-      const last = { default: { then: 't199' } };
+      const to = (at: number): string => `t${Math.min(199, at)}`;
       const tasks = numbers(200).map((at) => ({
-        [`t${at}`]: at < 199 ? { switch: [first, last] } : { set: {} },
+        [`t${at}`]:
+          at === 199
+            ? { set: { done: true } }
+            : {
+                switch: [
+                  { far: { when: '${ input.amount > 1 }', then: to(at + 100) } },
+                  { default: { then: to(at + 50) } },
+                ],
+              },
       }));
       const name = await publish(attacker, tasks);
       await attacker.flood(() => ({ path: `/v1/workflows/${name}/diagram` }));
