@@ -272,4 +272,90 @@ describe('what grants have paid of periods that are adjusted', () => {
     expect(await owed('12')).to.deep.equal(['Invoice 0']);
     expect(await balance()).to.equal(0);
   });
+
+  it('a minimum of the account is paid beside what a maximum of a service gives back', async () => {
+    const each = await ofOne();
+    await adjust({ kind: 'maximum', value: 100, serviceId: each });
+    await adjust({ kind: 'minimum', value: 150 });
+    await gift(1000);
+    await story.send(calls('10-02', 200, each));
+    expect(await owed('10')).to.deep.equal(['Invoice 0']);
+    expect(await balance()).to.equal(850);
+  });
+
+  it('maximums of a service and of the account take the same usage off once', async () => {
+    const each = await ofOne();
+    await adjust({ kind: 'maximum', value: 100, serviceId: each });
+    await adjust({ kind: 'maximum', value: 80 });
+    await gift(200);
+    await story.send(calls('10-02', 200, each));
+    expect(await owed('10')).to.deep.equal(['Invoice 0']);
+    expect(await balance()).to.equal(120);
+  });
+
+  it('maximums of weeks and months, of months and a cut quarter do so, too', async () => {
+    const each = await ofOne();
+    await adjust({ kind: 'maximum', value: 100, period: 'Weekly' });
+    await adjust({ kind: 'maximum', value: 300, to: '2026-11-15' });
+    await adjust({ kind: 'maximum', value: 350, period: 'Quarterly', to: '2026-11-15' });
+    // The week from 26 October on is of October, by its first day; 3 weeks come to 300 in the quarter.
+    await story.send(
+      calls('10-28', 500, each),
+      calls('11-04', 300, each),
+      calls('11-10', 300, each),
+    );
+    expect(await owed('10')).to.deep.equal(['Invoice 100']);
+    expect(await owed('11')).to.deep.equal(['Invoice 200']);
+  });
+
+  it('a maximum of days that are billed already takes nothing off for what is not billed', async () => {
+    const each = await ofOne();
+    await adjust({ kind: 'maximum', value: 150, period: 'Quarterly' });
+    await story.send(calls('10-02', 200, each), calls('11-02', 200, each));
+    expect(await owed('10')).to.deep.equal(['Invoice 150']);
+    const november = await story.bill('2026-11');
+    expect(november.invoices[0]).to.include({ amount: 0 });
+    await story.voidInvoice(november.invoices[0]?.id);
+    expect(await owed('10')).to.deep.equal([]);
+    expect(await owed('11')).to.deep.equal(['Invoice 0']);
+  });
+
+  it('what goes back although nothing is billed has the tax of what was charged', async () => {
+    await story.taxRate('VAT', 20);
+    const taxed = priceOfEach('api_calls', 1, { taxCode: 'VAT' });
+    const each = await story.service('Calls', { rateCards: [usdCard(taxed)] });
+    await adjust({ kind: 'maximum', value: 100, to: '2026-11-01' });
+    const sent = await story.send(calls('10-02', 100, each), calls('10-03', 100, each));
+    const october = await story.bill('2026-10');
+    expect(october.invoices[0]).to.include({ amount: 100, taxAmount: 20 });
+    for (const id of sent) {
+      await tenant.post(`/v1/usage-events/${id}/cancel`, { reason: 'A test.' }).expect(200);
+    }
+    await gift(500);
+    await story.send(calls('10-04', 200, each));
+    // The gift pays the 100 that October costs, and the 100 that were paid in cash are owed back.
+    const november = await story.bill('2026-11');
+    expect(november.invoices[0]).to.include({ amount: 100, taxAmount: 20 });
+    expect(november.invoices[0]?.invoiceType).to.equal('Credit Note');
+    expect(await balance()).to.equal(400);
+  });
+
+  it('a grant that had nothing back does not pay again', async () => {
+    const seats = await seatsByMonth();
+    await adjust({ kind: 'maximum', value: 60, from: '2026-10-01', to: '2026-11-01' });
+    await gift(100);
+    await story.send(calls('10-02', 100, seats));
+    const october = await story.bill('2026-10');
+    await story.send(calls('10-20', 0, seats));
+    expect(await owed('11')).to.deep.equal(['Invoice 0']);
+    await addGrant(tenant, walletId, 'first', 200, { kind: 'promotional', priority: -1 });
+    await story.send(calls('10-25', 150, seats));
+    expect(await owed('12')).to.deep.equal(['Invoice 0']);
+    await story.voidInvoice(october.invoices[0]?.id);
+    await story.send(calls('10-28', 0, seats));
+    // Nothing was used in the end, and both grants are as they were.
+    expect(await owed('10')).to.deep.equal(['Invoice 0']);
+    await owed('11');
+    expect(await balance()).to.equal(300);
+  });
 });

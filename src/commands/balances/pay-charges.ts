@@ -175,6 +175,7 @@ function payAgain(
   for (const part of owedBack.parts) {
     const { grantId } = part;
     const wanted = Decimal.min(part.amount, open);
+    if (!wanted.greaterThan(ZERO)) continue;
     const taken = sum(ledger.takeBack([{ ...part, amount: wanted }], id).map(amountOf));
     const ended = Decimal.min(wanted.minus(taken), ledger.lostOf(grantId, lost));
     ledger.undoEnd(grantId, ended);

@@ -31,11 +31,13 @@ import {
   draftOfPeriod,
   insertPeriodCharges,
   periodItems,
+  shownItems,
   settlePeriods,
 } from './adjustments/bill-periods.js';
 import { findPeriodCharges } from './adjustments/period-charges.js';
 import {
   findUncredited,
+  nothingPaid,
   payableOfPeriods,
   readPeriodCredits,
 } from './adjustments/period-credits.js';
@@ -81,11 +83,9 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
   return scope.db.transaction(async (trx) => {
     if (!isDryRun) await Account.holdAll(trx, tenantId, accountIds);
     const due = await findDue(trx, tenantId, request);
-    const { accounts, recurring, names, periods, seed } = due;
-    if (due.usage.length === 0 && recurring.charges.length === 0 && periods.length === 0) {
-      return { invoices: [], problems: recurring.problems };
-    }
-    const { charges, uncredited } = await draftCharges(trx, scope, due, isDryRun);
+    const { accounts, recurring, names, seed } = due;
+    if (due.isNothing) return { invoices: [], problems: recurring.problems };
+    const { charges, periods, uncredited } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
@@ -143,10 +143,12 @@ async function findDue(
   });
   if (!isDryRun) await settlePeriods(trx, tenantId, found);
   const credits = await readPeriodCredits(trx, tenantId, found);
-  const periods = periodItems(found, credits, seed);
+  const periods = periodItems(found, seed);
+  // What recurring charges change of it is on invoices that there are for these anyway.
+  const billedPeriods = shownItems(periods, findUncredited(periods, [], credits, nothingPaid));
   const others = new Set([
     ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),
-    ...periods.map(({ invoiceId }) => invoiceId),
+    ...billedPeriods.map(({ invoiceId }) => invoiceId),
   ]);
   const ended = await findEndedAccounts(trx, tenantId, correctedAccounts(taken), period.last);
   const { usage, waiting } = withoutWaiting(taken, others, ended);
@@ -162,7 +164,8 @@ async function findDue(
     charges: [...ofUsage.charges, ...ofPeriods.charges],
     rows: [...ofUsage.rows, ...ofPeriods.rows],
   };
-  return { accounts, recurring, usage, names, periods, credits, differences, seed };
+  const isNothing = usage.length + charges.length + billedPeriods.length === 0;
+  return { accounts, recurring, usage, names, periods, credits, differences, seed, isNothing };
 }
 
 /** What is due as the charges that become items, with what grants pay of it. */
@@ -172,17 +175,18 @@ async function draftCharges(
   due: Awaited<ReturnType<typeof findDue>>,
   isDryRun: boolean,
 ) {
-  const { recurring, usage, names, periods, credits, differences, seed } = due;
+  const { recurring, usage, names, credits, differences, seed } = due;
   const payable = [
     ...recurring.charges.map((charge) => payableOf(charge, seed)),
-    ...payableOfPeriods(periods, credits),
+    ...payableOfPeriods(due.periods, credits),
   ];
   const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });
   const paidOf = (id: string) => paid.get(id) ?? ZERO;
-  const uncredited = findUncredited(periods, recurring.charges, credits, {
+  const uncredited = findUncredited(due.periods, recurring.charges, credits, {
     ofRecurring: (one) => paidOf(idsOf(one, seed).chargeId),
     ofItem: ({ chargeId }) => paidOf(chargeId),
   });
+  const periods = shownItems(due.periods, uncredited);
   const charges = [
     ...(await mapInPortions(recurring.charges, (charge) =>
       chargeOfLine(charge, seed, names, paid),
@@ -194,7 +198,7 @@ async function draftCharges(
       return draftOfPeriod(item, paidOf(item.chargeId).minus(back));
     }),
   ];
-  return { charges, uncredited };
+  return { charges, periods, uncredited };
 }
 
 /** A recurring charge as grants may pay it. */

@@ -17,12 +17,7 @@ import {
 import { keepAdjustedPeriods } from '../../../models/billing/adjustments/adjusted-period.js';
 import type { DraftCharge } from '../invoice-draft.js';
 import type { PeriodCharge } from './period-charges.js';
-import {
-  findUncredited,
-  nothingPaid,
-  type PeriodCredits,
-  type Uncredited,
-} from './period-credits.js';
+import type { Uncredited } from './period-credits.js';
 
 const chargeTypes = { maximum: 'Maximum', minimum: 'Minimum', commitment: 'Commitment' } as const;
 
@@ -31,32 +26,32 @@ export interface PeriodItem {
   readonly charge: PeriodCharge;
   readonly taxCode: string | null;
   readonly amount: Decimal;
+  /** Of what is billed of the charge. */
+  readonly share: Decimal;
   readonly invoiceId: string;
   readonly itemId: string;
   readonly chargeId: string;
 }
 
 /**
- * The items of what adjustments bill, with the ids that a run gives them. One of 0 is there where credits have
- * to go back although nothing is billed.
+ * The items of what adjustments bill, with the ids that a run gives them; those of 0, too: credits may have to
+ * go back although nothing is billed.
  */
-export function periodItems(
-  charges: readonly PeriodCharge[],
-  credits: PeriodCredits,
-  seed: string,
-): PeriodItem[] {
-  const items = charges.flatMap((charge) => {
+export const periodItems = (charges: readonly PeriodCharge[], seed: string): PeriodItem[] =>
+  charges.flatMap((charge) => {
     const { adjustment, start } = charge;
     const invoiceId = seededId(seed, `${adjustment.accountId}${adjustment.currency}Charge`);
-    const parts = charge.amount.isZero() ? [{ taxCode: null, amount: ZERO }] : charge.parts;
-    return parts.map(({ taxCode, amount }, index) => {
+    return charge.parts.map((part, index) => {
       const itemId = seededId(invoiceId, `${adjustment.id}/${start}/${index}`);
-      return { charge, taxCode, amount, invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
+      return { charge, ...part, invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
     });
   });
-  const uncredited = findUncredited(items, [], credits, nothingPaid);
-  return items.filter((item) => !item.amount.isZero() || uncredited.has(item));
-}
+
+/** Items without those of which nothing is billed and no credit goes back. */
+export const shownItems = (
+  items: readonly PeriodItem[],
+  uncredited: ReadonlyMap<PeriodItem, Uncredited>,
+): PeriodItem[] => items.filter((item) => !item.amount.isZero() || uncredited.has(item));
 
 /** The item of an adjustment before it is rounded. */
 export function draftOfPeriod(item: PeriodItem, credited: Decimal): DraftCharge {

@@ -1,5 +1,4 @@
 import { Decimal } from '../../../kernel/numbers/money.js';
-import { daysFrom } from '../../../kernel/time/date.js';
 import { frequencies, type Frequency } from '../../../kernel/time/period.js';
 import type {
   AdjustmentCharge,
@@ -18,21 +17,41 @@ interface OrderedPeriod {
   readonly end: string;
 }
 
-/** Maximums, minimums, commitments; of one kind shorter periods first, since longer ones hold them. */
+/** How long periods are, and then how many charges they are of: the account's are the widest. */
+function sizeOf({ period, contractId, lineageId, serviceId }: Sized): readonly number[] {
+  const scope = lineageId !== null ? 0 : contractId !== null ? 1 : 2;
+  return [frequencies.indexOf(period), scope * 2 + (serviceId === null ? 1 : 0)];
+}
+
+type Sized = Pick<ChargeScope, 'contractId' | 'lineageId' | 'serviceId'> & {
+  readonly period: Frequency;
+};
+
+/** Below zero where the first is of fewer days, or of fewer charges on as many. */
+function compareSize(a: Sized, b: Sized): number {
+  const [one, other] = [sizeOf(a), sizeOf(b)];
+  return one[0] === other[0] ? (one[1] ?? 0) - (other[1] ?? 0) : (one[0] ?? 0) - (other[0] ?? 0);
+}
+
+/** Maximums, minimums, commitments; of one kind smaller ones first, since larger ones hold them. */
 export function byOrder(a: OrderedPeriod, b: OrderedPeriod): number {
-  const rank = ({ adjustment: { kind, period } }: OrderedPeriod): number =>
-    periodKinds.indexOf(kind) * frequencies.length + frequencies.indexOf(period);
-  const order = rank(a) - rank(b);
+  const rank = ({ adjustment: { kind } }: OrderedPeriod): number => periodKinds.indexOf(kind);
+  const order = rank(a) - rank(b) || compareSize(a.adjustment, b.adjustment);
   if (order !== 0) return order;
   const key = ({ adjustment, start }: OrderedPeriod): string => `${adjustment.id}${start}`;
   return key(a) < key(b) ? -1 : 1;
 }
 
+/** Shorter periods first, whatever is agreed; those of one length in the order of `byOrder`. */
+export const byLength = (a: OrderedPeriod, b: OrderedPeriod): number =>
+  frequencies.indexOf(a.adjustment.period) - frequencies.indexOf(b.adjustment.period) ||
+  byOrder(a, b);
+
 /** What an adjustment has made of a period, in this run or before. */
 export interface Made extends ChargeScope {
   readonly kind: PeriodKind;
+  readonly period: Frequency;
   readonly start: string;
-  readonly end: string;
   readonly amount: Decimal;
 }
 
@@ -47,40 +66,44 @@ export const scopeOf = ({
 export const madeBefore = (row: AdjustmentCharge): Made => ({
   ...scopeOf(row),
   kind: row.kind,
+  period: row.period,
   start: row.periodStart,
-  end: row.periodEnd,
   amount: new Decimal(row.amount),
 });
 
 export const madeNow = ({
   adjustment,
   start,
-  end,
   amount,
 }: OrderedPeriod & Pick<Made, 'amount'>): Made => ({
   ...scopeOf(adjustment),
   kind: adjustment.kind,
+  period: adjustment.period,
   start,
-  end,
   amount,
 });
 
 /** Whether what another adjustment made is part of what a period came to: it is applied before. */
 export function countsFor(row: Made, period: OrderedPeriod): boolean {
-  const { adjustment: of, start, end } = period;
+  const { adjustment: of } = period;
   const isEarlier =
     row.kind === of.kind
-      ? daysFrom(row.start, row.end) < daysFrom(start, end)
+      ? compareSize(row, of) < 0
       : periodKinds.indexOf(row.kind) < periodKinds.indexOf(of.kind);
   return isEarlier && isWithin(row, period);
 }
 
-/** Whether a period with its charges is part of another one. */
+/** Whether another period is of the charges of this one: by its first day, as charges are by theirs. */
 export const isWithin = (row: Made, { adjustment: of, start, end }: OrderedPeriod): boolean =>
   row.accountId === of.accountId &&
   row.currency === of.currency &&
   row.start >= start &&
-  row.end <= end &&
+  row.start < end &&
+  frequencies.indexOf(row.period) <= frequencies.indexOf(of.period) &&
   (of.contractId === null || of.contractId === row.contractId) &&
   (of.lineageId === null || of.lineageId === row.lineageId) &&
   (of.serviceId === null || of.serviceId === row.serviceId);
+
+/** The same of shorter periods alone. */
+export const isShorterWithin = (row: Made, period: OrderedPeriod): boolean =>
+  row.period !== period.adjustment.period && isWithin(row, period);

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { dayAfter, daysFrom } from '../../../kernel/time/date.js';
+import { defined } from '../../../kernel/defined.js';
+import { Decimal, ONE, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
+import { dayAfter } from '../../../kernel/time/date.js';
 import type { Days } from '../../../kernel/time/billing-calendar.js';
 import { periodOf, type Period } from '../../../kernel/time/period.js';
 import {
@@ -14,7 +15,7 @@ import { adjustPeriod } from '../../../rating/index.js';
 import {
   byOrder,
   countsFor,
-  isWithin,
+  isShorterWithin,
   madeBefore,
   madeNow,
   scopeOf,
@@ -30,9 +31,18 @@ export interface AdjustedPeriod {
   readonly end: string;
   /** The day before which charges count: the end, or the day after that of the run. */
   readonly until: string;
+  /** The last day of the run where later ones are billed already: of those only what is billed counts. */
+  readonly billedAfter?: string;
   readonly isOver: boolean;
   /** Whether a run has brought it to what was agreed before. */
   readonly isSettled: boolean;
+}
+
+/** What of an amount has a tax code, and the share of it: of 0, too, which may have credits. */
+interface PeriodPart {
+  readonly taxCode: string | null;
+  readonly amount: Decimal;
+  readonly share: Decimal;
 }
 
 /** What an adjustment bills for a period now. */
@@ -41,7 +51,7 @@ export interface PeriodCharge extends AdjustedPeriod {
   readonly spent: Decimal;
   /** Below zero where it takes off, by the tax codes of what was charged. */
   readonly amount: Decimal;
-  readonly parts: readonly { readonly taxCode: string | null; readonly amount: Decimal }[];
+  readonly parts: readonly PeriodPart[];
   /** What grants have paid of the period, but for recurring charges of this run. */
   readonly paid: Decimal;
   /** What was billed of it before, voided ones too. */
@@ -96,10 +106,7 @@ export async function findPeriodCharges(
     const base = sum([...charged.byTaxCode.values()]);
     const countedBefore = madeEarlier.filter(({ made }) => countsFor(made, period));
     const withinBefore = madeEarlier.filter(
-      ({ made }) =>
-        isWithin(made, period) &&
-        daysFrom(made.start, made.end) < daysFrom(start, period.end) &&
-        !countsFor(made, period),
+      ({ made }) => isShorterWithin(made, period) && !countsFor(made, period),
     );
     const countedNow = madeByRun.filter(({ made }) => countsFor(made, period));
     const others = [...countedBefore, ...countedNow].map(({ made }) => made.amount);
@@ -179,8 +186,14 @@ function touchedPeriod(
   const isOver = end <= dayAfter(window.last);
   // A run of days that are billed already leaves a maximum what later ones have taken off.
   const last = billedUntil !== null && billedUntil > window.last ? billedUntil : window.last;
-  const until = end <= dayAfter(last) ? end : dayAfter(last);
-  const period = { adjustment, start, end, until, isOver };
+  const period = {
+    adjustment,
+    start,
+    end,
+    until: end <= dayAfter(last) ? end : dayAfter(last),
+    isOver,
+    ...defined({ billedAfter: last === window.last ? undefined : window.last }),
+  };
   if (!isOver) return kind === 'maximum' ? { ...period, isSettled: false } : undefined;
   if (window.first < end) return { ...period, isSettled: false };
   const value = settled[start];
@@ -206,10 +219,11 @@ async function spentOf(
   { recurring, names }: Facts,
   periods: readonly AdjustedPeriod[],
 ): Promise<Spent[]> {
-  const asked = periods.map(({ adjustment, start, until }) => ({
+  const asked = periods.map(({ adjustment, start, until, billedAfter }) => ({
     ...scopeOf(adjustment),
     first: start,
     until,
+    ...defined({ billedAfter }),
   }));
   const found = periods.map((): Spent => ({ byTaxCode: new Map(), paid: ZERO }));
   const add = ({ byTaxCode }: Spent, taxCode: string | null, amount: Decimal): void => {
@@ -272,8 +286,7 @@ function positive(billed: ByTaxCode): ByTaxCode {
 }
 
 /** An amount in the proportion of others, by their tax codes; the last has what remains. */
-function partsOf(amount: Decimal, byTaxCode: ByTaxCode): PeriodCharge['parts'] {
-  if (amount.isZero()) return [];
+function partsOf(amount: Decimal, byTaxCode: ByTaxCode): readonly PeriodPart[] {
   const charged = [...byTaxCode].filter(([, of]) => of.greaterThan(ZERO));
   const whole = sum(charged.map(([, of]) => of));
   let left = amount;
@@ -281,7 +294,7 @@ function partsOf(amount: Decimal, byTaxCode: ByTaxCode): PeriodCharge['parts'] {
     const isLast = index === charged.length - 1;
     const part = isLast ? left : roundAmount(amount.times(of).div(whole));
     left = left.minus(part);
-    return { taxCode, amount: part };
+    return { taxCode, amount: part, share: of.div(whole) };
   });
-  return parts.length > 0 ? parts : [{ taxCode: null, amount }];
+  return parts.length > 0 ? parts : [{ taxCode: null, amount, share: ONE }];
 }

@@ -1,13 +1,12 @@
 import type { Knex } from 'knex';
 import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { frequencies } from '../../../kernel/time/period.js';
 import type { AdjustmentCharge } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { WalletEntry } from '../../../models/balances/wallet-entry.js';
-import { periodKinds } from '../../../rating/index.js';
 import { netOfGrants, negated, type GrantPart } from '../../balances/grant-part.js';
 import type { OwedBack, UnpaidCharge } from '../../balances/pay-charges.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 import type { PeriodItem } from './bill-periods.js';
+import { byLength } from './order-of-periods.js';
 import { isOfPeriod, type PeriodCharge } from './period-charges.js';
 
 /** What grants have paid of what adjustments billed before, by its id; below zero what they got back. */
@@ -62,7 +61,7 @@ export interface Uncredited {
   readonly returned: Decimal;
 }
 
-/** What grants pay of what a run bills; of what is not billed yet nothing. */
+/** What grants pay of what a run bills; nothing, while that is not known. */
 export interface PaidNow {
   readonly ofRecurring: (charge: RecurringCharged) => Decimal;
   readonly ofItem: (item: PeriodItem) => Decimal;
@@ -93,6 +92,11 @@ class PaidPeriods {
   /** What grants have paid of the charge in earlier runs, and not got back. */
   before({ earlier }: PeriodCharge): Decimal {
     return paidOf(earlier, this.#credits);
+  }
+
+  /** What void charges have given back, and was spent before the void: it is on no invoice yet. */
+  unshown(charge: PeriodCharge): Decimal {
+    return shownOf(charge.earlier, this.#credits).minus(this.before(charge));
   }
 
   /**
@@ -154,15 +158,13 @@ const keyOfCharge = ({ adjustment: { id, accountId }, start }: PeriodCharge): st
 
 /** The charges of items with these, shorter periods first. */
 function byCharge(items: readonly PeriodItem[]): (readonly [PeriodCharge, PeriodItem[]])[] {
-  const rank = ({ adjustment: { kind, period } }: PeriodCharge): number =>
-    frequencies.indexOf(period) * periodKinds.length + periodKinds.indexOf(kind);
   const found = new Map<PeriodCharge, PeriodItem[]>();
   for (const item of items) {
     const own = found.get(item.charge);
     if (own) own.push(item);
     else found.set(item.charge, [item]);
   }
-  return [...found].sort(([a], [b]) => rank(a) - rank(b));
+  return [...found].sort(([a], [b]) => byLength(a, b));
 }
 
 /**
@@ -176,9 +178,14 @@ export function payableOfPeriods(
   const periods = new PaidPeriods(credits);
   const open = new Map<PeriodCharge, OwedBack>();
   for (const [charge] of byCharge(items)) {
-    const parts = negated(partsOfRows(charge.earlier, credits));
-    const most = Decimal.max(periods.due(charge).minus(periods.before(charge)), ZERO);
+    const { earlier, amount } = charge;
+    const parts = negated(partsOfRows(earlier, credits)).filter((part) => part.amount.gt(ZERO));
+    const more = periods.due(charge).minus(periods.before(charge));
+    const most = Decimal.max(Decimal.min(more, amount), ZERO);
     open.set(charge, { parts, open: most });
+    // As if all of it were paid; below zero it goes back.
+    const now = more.isNegative() ? more : most;
+    periods.show(charge, now.minus(periods.unshown(charge)));
   }
   return items.map(({ chargeId: id, charge, amount }) => {
     const { accountId, currency, serviceId, kind } = charge.adjustment;
@@ -203,10 +210,11 @@ export function findUncredited(
   for (const [charge, own] of byCharge(items)) {
     const now = sum(own.map(paidNow.ofItem));
     const before = periods.before(charge);
-    const returned = Decimal.max(before.plus(now).minus(periods.due(charge)), ZERO);
-    // What void charges have given back, and was spent before the void, is on no invoice yet.
-    const unshown = shownOf(charge.earlier, credits).minus(before);
-    const onInvoice = returned.plus(unshown);
+    const surplus = Decimal.max(before.plus(now).minus(periods.due(charge)), ZERO);
+    // What this run has paid of a top-up is of its grants no longer.
+    const isMaximum = charge.adjustment.kind === 'maximum';
+    const returned = isMaximum ? surplus : Decimal.min(surplus, Decimal.max(before, ZERO));
+    const onInvoice = returned.plus(periods.unshown(charge));
     periods.show(charge, now.minus(onInvoice));
     if (onInvoice.isZero() && returned.isZero()) continue;
     for (const [item, part] of byAmount(own, { onInvoice, returned })) byItem.set(item, part);
@@ -218,8 +226,7 @@ export function findUncredited(
 function byAmount(items: readonly PeriodItem[], whole: Uncredited): [PeriodItem, Uncredited][] {
   let left = whole;
   return items.map((item) => {
-    const partOf = (amount: Decimal): Decimal =>
-      roundAmount(amount.times(item.amount).div(item.charge.amount));
+    const partOf = (amount: Decimal): Decimal => roundAmount(amount.times(item.share));
     const part =
       item === items.at(-1)
         ? left

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { defined } from '../../../kernel/defined.js';
 import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { readSpentCredits } from '../../../models/billing/adjustments/adjustment-charge.js';
@@ -54,6 +55,7 @@ async function findPayers(
     ...charge.adjustment,
     first: charge.start,
     until: charge.until,
+    ...defined({ billedAfter: charge.billedAfter }),
   }));
   const spent = new Map<PeriodCharge, GrantPart[]>(capped.map((charge) => [charge, []]));
   for (const { place, walletId, grantId, amount } of await readSpentCredits(trx, tenantId, asked)) {

@@ -229,13 +229,13 @@ function adjust(
   const made = [...elsewhere];
   const adjusted = new Map<TriedPeriod, Adjusted>();
   for (const period of periods) {
-    const { adjustment, value, start, end, isOver } = period;
+    const { adjustment, value, isOver } = period;
     const of = spent.get(period);
     const others = made.filter((row) => countsFor(row, period)).map(({ amount }) => amount);
     const whole = sum([of ? choose(of) : ZERO, ...others]);
     const amount = adjustPeriod(adjustment.kind, value, whole, isOver);
     adjusted.set(period, { spent: whole, amount });
-    made.push(madeNow({ adjustment, start, end, amount }));
+    made.push(madeNow({ ...period, amount }));
   }
   return adjusted;
 }

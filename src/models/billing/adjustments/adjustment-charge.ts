@@ -3,6 +3,8 @@ import type { Decimal } from '../../../kernel/numbers/money.js';
 import { BulkTable } from '../../db/bulk-table.js';
 import { sqlRows } from '../../db/sql-rows.js';
 import { TenantModel } from '../../db/tenant-model.js';
+import type { Frequency } from '../../../kernel/time/period.js';
+import { Adjustment } from './adjustment.js';
 
 /** Whose charges an adjustment counts: all that are billed to the account, or fewer. */
 export interface ChargeScope {
@@ -74,6 +76,8 @@ export class AdjustmentCharge extends TenantModel {
   declare invoiceId: string;
   declare invoiceItemId: string;
   declare voidedAt: Date | null;
+  /** How long the periods of its adjustment are; only of what `ofAccounts` reads. */
+  declare period: Frequency;
 
   static insertMany(
     trx: Knex.Transaction,
@@ -91,6 +95,14 @@ export class AdjustmentCharge extends TenantModel {
   ): Promise<AdjustmentCharge[]> {
     return AdjustmentCharge.query(db)
       .forTenant(tenantId)
+      .select('adjustment_charge.*')
+      .select(
+        Adjustment.query(db)
+          .forTenant(tenantId)
+          .select('period')
+          .whereColumn('adjustment.id', 'adjustment_charge.adjustment_id')
+          .as('period'),
+      )
       .whereRaw('account_id = any(?::uuid[])', [[...accountIds]])
       .orderBy('id')
       .execute();
@@ -101,6 +113,8 @@ export class AdjustmentCharge extends TenantModel {
 export interface SpentOf extends ChargeScope {
   readonly first: string;
   readonly until: string;
+  /** Usage after this day counts only where it is billed. */
+  readonly billedAfter?: string;
 }
 
 export interface SpentRow {
@@ -168,8 +182,9 @@ export async function readSpentCredits(
 
 const spentSql = `
      from unnest(:accounts::uuid[], :contracts::uuid[], :lineages::uuid[], :services::uuid[],
-       :currencies::text[], :firsts::date[], :untils::date[]) with ordinality as asked
-       (account_id, contract_id, lineage_id, service_id, currency, first, until, place)
+       :currencies::text[], :firsts::date[], :untils::date[], :billedAfters::date[])
+       with ordinality as asked (account_id, contract_id, lineage_id, service_id, currency, first, until,
+       billed_after, place)
      cross join lateral (
        select t.id, t.amount, card_row.tax_code, t.contract_id, t.contract_service_id as line_id,
          t.service_id
@@ -179,6 +194,11 @@ const spentSql = `
        where t.tenant_id = :tenantId and t.account_id = asked.account_id
          and t.currency = asked.currency and t.usage_type = 'Charge'
          and t.transaction_date >= asked.first and t.transaction_date < asked.until
+         and (asked.billed_after is null or t.transaction_date <= asked.billed_after or not exists (
+           select from unbilled_usage as late where late.tenant_id = :tenantId
+             and late.account_id = asked.account_id and late.transaction_date = t.transaction_date
+             and late.transaction_id = t.id
+         ))
        union all
        select own.id, own.amount, own.tax_code, own.contract_id, own.contract_service_id,
          own.service_id
@@ -206,4 +226,5 @@ const bindingsOf = (tenantId: string, asked: readonly SpentOf[]) => ({
   currencies: asked.map(({ currency }) => currency),
   firsts: asked.map(({ first }) => first),
   untils: asked.map(({ until }) => until),
+  billedAfters: asked.map(({ billedAfter }) => billedAfter ?? null),
 });
