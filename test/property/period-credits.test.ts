@@ -39,21 +39,29 @@ const step = fc.oneof(
 const adjustments = fc.uniqueArray(
   fc.record({
     kind: fc.constantFrom('maximum', 'minimum', 'commitment'),
-    period: fc.constantFrom('Monthly', 'Quarterly'),
+    period: fc.constantFrom('Weekly', 'Monthly', 'Quarterly'),
+    isOfOne: fc.boolean(),
     value: fc.integer({ min: 20, max: 150 }),
   }),
-  { minLength: 1, maxLength: 4, selector: ({ kind, period }) => `${kind}${period}` },
+  {
+    minLength: 1,
+    maxLength: 4,
+    selector: ({ kind, period, isOfOne }) => `${kind}${period}${isOfOne}`,
+  },
 );
 
 const history = fc.record({
   adjustments: adjustments.filter(
     (agreed) =>
-      !agreed.some(
-        ({ kind, period, value }) =>
-          kind !== 'maximum' &&
-          agreed.some(
-            (other) => other.kind === 'maximum' && other.period === period && other.value < value,
-          ),
+      !agreed.some((one) =>
+        agreed.some(
+          (other) =>
+            one.kind !== 'maximum' &&
+            other.kind === 'maximum' &&
+            other.period === one.period &&
+            other.isOfOne === one.isOfOne &&
+            other.value < one.value,
+        ),
       ),
   ),
   steps: fc.array(step, { minLength: 12, maxLength: 22 }),
@@ -121,9 +129,10 @@ describe('property: what grants have paid of periods that are adjusted', () => {
           rateCards: [usdCard(priceOfEach('units', 1))],
         }),
       ];
-      for (const adjustment of agreed) {
+      for (const { isOfOne, ...adjustment } of agreed) {
         const body = { accountId, currency: 'USD', from: '2026-10-01', to: '2027-01-01' };
-        await tenant.post('/v1/adjustments', { ...body, ...adjustment }).expect(201);
+        const of = isOfOne ? { serviceId: services[0] } : {};
+        await tenant.post('/v1/adjustments', { ...body, ...of, ...adjustment }).expect(201);
       }
       const walletId = await createWallet(tenant, accountId);
       await addGrant(tenant, walletId, 'first', 60);
