@@ -27,8 +27,8 @@ interface HostileOptions {
 
 const calmMs = 1_000;
 /** Before an attack the one before it is to be over: what it has left to do is no harm of the next. */
-const calmP99 = 50;
-const calmWithinMs = 15_000;
+const calmP99 = 25;
+const calmWithinMs = 30_000;
 const baselineMs = 5_000;
 const memoryEveryMs = 200;
 

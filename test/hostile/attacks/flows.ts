@@ -148,10 +148,17 @@ export const flowAttacks: readonly Attack[] = [
     name: 'MCP: batches of tool calls',
     isShort: true,
     async run(attacker) {
-      await attacker.flood(() => ({
+      // As many as are answered, and more than that.
+      const bodies = [100, 400].map((count) => {
+        const calls = times(count, (each) =>
+          call(each, 'listRatedTransactions', { size: 20, page: 900 }),
+        );
+        return `[${calls.join(',')}]`;
+      });
+      await attacker.flood((index) => ({
         path: '/mcp',
         method: 'POST',
-        body: `[${times(400, (each) => call(each, 'listRatedTransactions', { size: 20, page: 900 })).join(',')}]`,
+        body: bodies[index % bodies.length] ?? '',
       }));
     },
   },
