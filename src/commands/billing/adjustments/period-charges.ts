@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { defined } from '../../../kernel/defined.js';
 import { Decimal, ONE, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
+import { Portions } from '../../../kernel/portions.js';
 import { dayAfter } from '../../../kernel/time/date.js';
 import type { Days } from '../../../kernel/time/billing-calendar.js';
 import { periodOf, type Period } from '../../../kernel/time/period.js';
@@ -12,6 +13,7 @@ import type { UsageGroup } from '../../../models/billing/usage-items.js';
 import type { ChargeNames } from '../../../queries/billing/charge-names.js';
 import type { PeriodAdjustment } from '../../../queries/billing/adjustments/period-adjustment.js';
 import { adjustPeriod } from '../../../rating/index.js';
+import { ByDay } from './by-day.js';
 import {
   byOrder,
   countsFor,
@@ -73,6 +75,12 @@ interface Facts {
   readonly windows: ReadonlyMap<string, Days>;
 }
 
+/** What was billed before, as it counts for others. */
+interface EarlierRow {
+  readonly row: AdjustmentCharge;
+  readonly made: Made;
+}
+
 /** Periods of all adjustments that one batch may look at. */
 const periodsMax = 20_000;
 
@@ -92,23 +100,28 @@ export async function findPeriodCharges(
   const earlier = await AdjustmentCharge.ofAccounts(db, tenantId, accountIds);
   const periods = touchedPeriods(facts, earlier).sort(byOrder);
   const spent = await spentOf(db, tenantId, facts, periods);
-  const madeEarlier = earlier.flatMap((row) =>
-    row.voidedAt === null ? [{ row, made: madeBefore(row) }] : [],
-  );
-  const madeByRun: { readonly charge: PeriodCharge; readonly made: Made }[] = [];
+  const rowsByDay = new ByDay<EarlierRow>();
+  for (const row of earlier) rowsByDay.add(row, row.periodStart, { row, made: madeBefore(row) });
+  const madeByRun = new ByDay<{ readonly charge: PeriodCharge; readonly made: Made }>();
   const found: PeriodCharge[] = [];
+  const portions = new Portions();
   for (const [index, period] of periods.entries()) {
-    const { adjustment, start } = period;
-    const own = earlier.filter(
-      (row) => row.adjustmentId === adjustment.id && row.periodStart === start,
+    if (portions.isOver) await portions.rest();
+    const { adjustment, start, end } = period;
+    const rows = rowsByDay.between(adjustment, start, end);
+    const own = rows.flatMap(({ row }) =>
+      row.adjustmentId === adjustment.id && row.periodStart === start ? [row] : [],
     );
+    const live = rows.filter(({ row }) => row.voidedAt === null);
     const charged = spent[index] ?? { byTaxCode: new Map<string | null, Decimal>(), paid: ZERO };
     const base = sum([...charged.byTaxCode.values()]);
-    const countedBefore = madeEarlier.filter(({ made }) => countsFor(made, period));
-    const withinBefore = madeEarlier.filter(
+    const countedBefore = live.filter(({ made }) => countsFor(made, period));
+    const withinBefore = live.filter(
       ({ made }) => isShorterWithin(made, period) && !countsFor(made, period),
     );
-    const countedNow = madeByRun.filter(({ made }) => countsFor(made, period));
+    const countedNow = madeByRun
+      .between(adjustment, start, end)
+      .filter(({ made }) => countsFor(made, period));
     const others = [...countedBefore, ...countedNow].map(({ made }) => made.amount);
     const before = sum([base, ...others]);
     const needed = adjustPeriod(
@@ -132,7 +145,7 @@ export async function findPeriodCharges(
       withinBefore: withinBefore.map(({ row }) => row),
     };
     found.push(charge);
-    madeByRun.push({ charge, made: madeNow(charge) });
+    madeByRun.add(adjustment, start, { charge, made: madeNow(charge) });
   }
   return found;
 }
@@ -235,27 +248,38 @@ async function spentOf(
     add(of, taxCode, new Decimal(amount));
     of.paid = of.paid.plus(paid);
   }
+  const recurringOf = recurringByDay(recurring);
   for (const [index, period] of periods.entries()) {
-    for (const charge of recurring) {
+    for (const charge of recurringOf(period)) {
       const of = found[index];
-      if (!of || !isOfPeriod(charge, period)) continue;
-      add(of, names.rows.get(charge.part.taxRowId ?? '')?.taxCode ?? null, charge.part.amount);
+      if (of)
+        add(of, names.rows.get(charge.part.taxRowId ?? '')?.taxCode ?? null, charge.part.amount);
     }
   }
   return found;
 }
 
-/** Whether a recurring charge counts for a period. */
-export function isOfPeriod(
+/** The recurring charges that count for a period. */
+export function recurringByDay(
+  recurring: readonly RecurringCharged[],
+): (period: AdjustedPeriod) => RecurringCharged[] {
+  const byDay = new ByDay<RecurringCharged>();
+  for (const charge of recurring) {
+    const { billedAccountId: accountId, currency, days } = charge.part;
+    byDay.add({ accountId, currency }, days.first, charge);
+  }
+  return (period) =>
+    byDay
+      .between(period.adjustment, period.start, period.until)
+      .filter((charge) => isOfPeriod(charge, period));
+}
+
+function isOfPeriod(
   { line, service, part }: RecurringCharged,
-  { adjustment: of, start, until }: AdjustedPeriod,
+  { adjustment: of }: AdjustedPeriod,
 ): boolean {
   return (
     part.usageType === 'Charge' &&
-    part.billedAccountId === of.accountId &&
-    part.currency === of.currency &&
-    part.days.first >= start &&
-    part.days.first < until &&
     (of.contractId === null || of.contractId === line.contractId) &&
     (of.lineageId === null || of.lineageId === line.lineageId) &&
     (of.serviceId === null || of.serviceId === service.id)

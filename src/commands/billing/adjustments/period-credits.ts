@@ -7,7 +7,7 @@ import type { OwedBack, UnpaidCharge } from '../../balances/pay-charges.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 import type { PeriodItem } from './bill-periods.js';
 import { byLength } from './order-of-periods.js';
-import { isOfPeriod, type PeriodCharge } from './period-charges.js';
+import { recurringByDay, type PeriodCharge } from './period-charges.js';
 
 /** What grants have paid of what adjustments billed before, by its id; below zero what they got back. */
 export type PeriodCredits = ReadonlyMap<string, readonly GrantPart[]>;
@@ -74,7 +74,7 @@ export const nothingPaid: PaidNow = { ofRecurring: () => ZERO, ofItem: () => ZER
  */
 class PaidPeriods {
   readonly #credits: PeriodCredits;
-  readonly #recurring: readonly RecurringCharged[];
+  readonly #recurringOf: (charge: PeriodCharge) => readonly RecurringCharged[];
   readonly #paidNow: PaidNow;
   readonly #shownNow = new Map<string, Decimal>();
   readonly #amountNow = new Map<string, Decimal>();
@@ -85,7 +85,7 @@ class PaidPeriods {
     paidNow: PaidNow = nothingPaid,
   ) {
     this.#credits = credits;
-    this.#recurring = recurring;
+    this.#recurringOf = recurringByDay(recurring);
     this.#paidNow = paidNow;
   }
 
@@ -124,10 +124,9 @@ class PaidPeriods {
 
   #ofOthers(charge: PeriodCharge): Decimal {
     const { paid, countedBefore, countedNow } = charge;
-    const recurring = this.#recurring.filter((one) => isOfPeriod(one, charge));
     return sum([
       paid,
-      ...recurring.map(this.#paidNow.ofRecurring),
+      ...this.#recurringOf(charge).map(this.#paidNow.ofRecurring),
       shownOf(countedBefore, this.#credits),
       ...countedNow.map((one) => this.#shownNow.get(keyOfCharge(one)) ?? ZERO),
       this.#ofTopUpsWithin(charge),
