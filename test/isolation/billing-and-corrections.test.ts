@@ -3,7 +3,7 @@ import pg from 'pg';
 import { billAccounts } from '../../src/commands/billing/bill-accounts.js';
 import { correctEvent } from '../../src/commands/usage/corrections/correct-event.js';
 import { readAmendment } from '../../src/commands/usage/corrections/read-amendment.js';
-import { rerateUsage } from '../../src/commands/usage/corrections/rerate-usage.js';
+import { rerateUsage } from '../../src/commands/usage/corrections/rerate-range.js';
 import { newId } from '../../src/kernel/id.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import { StoredRatingPlan } from '../../src/models/usage/rating-plan.js';

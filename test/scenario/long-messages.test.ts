@@ -24,7 +24,7 @@ import { Repricer } from '../../src/queries/usage/repricing/repricer.js';
 import {
   readPortion,
   type PortionPlace,
-} from '../../src/queries/usage/repricing/reprice-portion.js';
+} from '../../src/queries/usage/repricing/reprice-accounts.js';
 import type { PageRequest } from '../../src/schemas/http/paging.js';
 import { meteredService, tiers, usage, type Message } from '../support/billing/usage.js';
 import { weigh } from '../support/billing/weigh-answers.js';

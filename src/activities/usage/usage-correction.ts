@@ -5,7 +5,7 @@ import {
   type EventCorrection,
 } from '../../commands/usage/corrections/correct-event.js';
 import { previewCorrection } from '../../commands/usage/corrections/preview-correction.js';
-import { previewRerating, rerateUsage } from '../../commands/usage/corrections/rerate-usage.js';
+import { previewRerating, rerateUsage } from '../../commands/usage/corrections/rerate-range.js';
 import { readAmendment } from '../../commands/usage/corrections/read-amendment.js';
 import type { StorePlans } from '../../commands/usage/corrections/write-correction.js';
 import type { Scope } from '../../kernel/scope.js';

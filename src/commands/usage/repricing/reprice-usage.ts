@@ -15,7 +15,7 @@ import {
   readPortion,
   type PortionPlace,
   type ReadPortion,
-} from '../../../queries/usage/repricing/reprice-portion.js';
+} from '../../../queries/usage/repricing/reprice-accounts.js';
 import { findKept } from '../../../queries/usage/repricing/repricing.js';
 import { adjustNextPeriods } from './adjust-periods.js';
 
