@@ -358,4 +358,22 @@ describe('what grants have paid of periods that are adjusted', () => {
     await owed('11');
     expect(await balance()).to.equal(300);
   });
+
+  it('what a maximum billed again and gave back is explained after a void, too', async () => {
+    const each = await ofOne();
+    await adjust({ kind: 'maximum', value: 100, to: '2026-11-01' });
+    const [most] = await story.send(calls('10-02', 170, each), calls('10-03', 30, each));
+    expect(await owed('10')).to.deep.equal(['Invoice 100']);
+    await tenant.post(`/v1/usage-events/${most}/cancel`, { reason: 'A test.' }).expect(200);
+    await gift(150);
+    await story.send(calls('10-04', 150, each), calls('11-04', 500, each));
+    // -170, 150 that the gift pays, 20 of the maximum, and 50 that go back to it; and 500 of November.
+    const november = await story.bill('2026-11');
+    expect(november.invoices[0]).to.include({ amount: 400 });
+    expect(await balance()).to.equal(50);
+    await story.voidInvoice(november.invoices[0]?.id);
+    expect(await balance()).to.equal(0);
+    const { items } = await story.explain(november.invoices[0]?.id);
+    for (const item of items) expect(item.matches, item.description).to.equal(true);
+  });
 });

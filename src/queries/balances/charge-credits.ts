@@ -43,6 +43,12 @@ const creditsSql = `coalesce((
        select sum(entry.amount) from adjustment_charge as own join wallet_entry as entry
          on entry.tenant_id = own.tenant_id and entry.charge_id = own.id and entry.kind = 'draw'
        where own.tenant_id = :tenantId and own.invoice_id = :invoiceId and own.amount > 0
+         and not exists (
+           -- What a void takes back of what the charge gave back.
+           select from wallet_entry as returned where returned.tenant_id = :tenantId
+             and returned.charge_id = own.id and returned.wallet_id = entry.wallet_id
+             and returned.kind = 'return' and returned.number < entry.number
+         )
      ), 0) + coalesce((
        select sum(uncredited) from adjustment_charge
        where tenant_id = :tenantId and invoice_id = :invoiceId

@@ -146,6 +146,36 @@ export const balanceAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'adjustments of every day, as many as may be, of a whole year',
+    operations: ['executeWorkflow', 'getNextInvoice'],
+    async run(attacker) {
+      const account = await attacker.make(`${external}/accounts`, {
+        name: `d-${attacker.stamp}`,
+        externalId: `daily-${attacker.stamp}`,
+      });
+      const accountId = String(account?.['id']);
+      await Promise.all(
+        Array.from({ length: 50 }, (_each, index) =>
+          attacker.make('/v1/adjustments', {
+            accountId,
+            kind: 'minimum',
+            value: index + 1,
+            currency: 'USD',
+            period: 'Daily',
+            from: '2025-12-01',
+          }),
+        ),
+      );
+      const data = { periodStart: '2025-12-01', periodEnd: '2026-12-31', accountId, dryRun: true };
+      const body = textOf({ data });
+      await attacker.flood((index) =>
+        index % 4 === 3
+          ? { path: `/v1/accounts/${accountId}/next-invoice` }
+          : { path: '/v1/workflows/billing-run/execute', method: 'POST', body },
+      );
+    },
+  },
+  {
     name: 'grants by the thousand on one wallet',
     operations: ['createWalletGrant', 'listWalletGrants', 'listWalletEntries'],
     async run(attacker) {
