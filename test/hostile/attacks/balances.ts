@@ -72,7 +72,6 @@ export const balanceAttacks: readonly Attack[] = [
     name: 'usage that goes up and down, beside as many grants as may be open, and billed all the time',
     operations: ['createAdjustment', 'cancelUsageEvent'],
     leavesUsage: true,
-    asksForRating: true,
     // Grants are made first.
     seconds: 20,
     async run(attacker) {
