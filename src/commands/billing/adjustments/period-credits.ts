@@ -210,7 +210,7 @@ export function findUncredited(
     const now = sum(own.map(paidNow.ofItem));
     const before = periods.before(charge);
     const surplus = Decimal.max(before.plus(now).minus(periods.due(charge)), ZERO);
-    // What this run has paid of a top-up is of its grants no longer.
+    // Of a top-up only what was paid before goes back: whom this run has made pay is not known here.
     const isMaximum = charge.adjustment.kind === 'maximum';
     const returned = isMaximum ? surplus : Decimal.min(surplus, Decimal.max(before, ZERO));
     const onInvoice = returned.plus(periods.unshown(charge));
