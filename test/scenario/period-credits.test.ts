@@ -376,4 +376,16 @@ describe('what grants have paid of periods that are adjusted', () => {
     const { items } = await story.explain(november.invoices[0]?.id);
     for (const item of items) expect(item.matches, item.description).to.equal(true);
   });
+
+  it('a maximum of a service counts what a minimum of the account has paid of its usage', async () => {
+    const each = await ofOne();
+    await adjust({ kind: 'minimum', value: 50, to: '2026-11-01' });
+    await adjust({ kind: 'maximum', value: 40, period: 'Quarterly', serviceId: each });
+    await gift(50);
+    expect(await owed('10')).to.deep.equal(['Invoice 0']);
+    // 50 of late usage take the minimum off, which stays paid; 40 of them are owed, and 10 go back.
+    await story.send(calls('10-20', 50, each));
+    expect(await owed('11')).to.deep.equal(['Invoice 0']);
+    expect(await balance()).to.equal(10);
+  });
 });

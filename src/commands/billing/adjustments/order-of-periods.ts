@@ -104,6 +104,18 @@ export const isWithin = (row: Made, { adjustment: of, start, end }: OrderedPerio
   (of.lineageId === null || of.lineageId === row.lineageId) &&
   (of.serviceId === null || of.serviceId === row.serviceId);
 
-/** The same of shorter periods alone. */
-export const isShorterWithin = (row: Made, period: OrderedPeriod): boolean =>
-  row.period !== period.adjustment.period && isWithin(row, period);
+/** Whether a shorter period within this one may be of the same charges, of all of them or some. */
+export function isShorterWithin(row: Made, { adjustment: of, start, end }: OrderedPeriod): boolean {
+  const mayBe = (own: string | null, other: string | null): boolean =>
+    own === null || other === null || own === other;
+  return (
+    row.accountId === of.accountId &&
+    row.currency === of.currency &&
+    row.start >= start &&
+    row.start < end &&
+    frequencies.indexOf(row.period) < frequencies.indexOf(of.period) &&
+    mayBe(row.contractId, of.contractId) &&
+    mayBe(row.lineageId, of.lineageId) &&
+    mayBe(row.serviceId, of.serviceId)
+  );
+}

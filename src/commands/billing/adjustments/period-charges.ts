@@ -61,7 +61,7 @@ export interface PeriodCharge extends AdjustedPeriod {
   /** What other adjustments have made of the period, that is in `spent`: earlier runs, and this one. */
   readonly countedBefore: readonly AdjustmentCharge[];
   readonly countedNow: readonly PeriodCharge[];
-  /** What other adjustments have made of shorter periods within it, that is not in `spent`. */
+  /** What others, also of more charges, have made of shorter periods within it, that is not in `spent`. */
   readonly withinBefore: readonly AdjustmentCharge[];
 }
 

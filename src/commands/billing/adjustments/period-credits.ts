@@ -123,17 +123,19 @@ class PaidPeriods {
   }
 
   #ofOthers(charge: PeriodCharge): Decimal {
-    const { paid, countedBefore, countedNow } = charge;
-    return sum([
+    const { paid, spent, countedBefore, countedNow } = charge;
+    const own = sum([
       paid,
       ...this.#recurringOf(charge).map(this.#paidNow.ofRecurring),
       shownOf(countedBefore, this.#credits),
       ...countedNow.map((one) => this.#shownNow.get(keyOfCharge(one)) ?? ZERO),
-      this.#ofTopUpsWithin(charge),
     ]);
+    // Whose usage a top-up of more charges has paid, nobody can say: of these what nobody else has paid.
+    const unpaid = Decimal.max(spent.minus(own), ZERO);
+    return own.plus(Decimal.min(this.#ofTopUpsWithin(charge), unpaid));
   }
 
-  /** What grants have paid of top-ups within the period beyond what these come to: it is of its usage. */
+  /** What grants have paid of top-ups within the period beyond what these come to: it is of usage. */
   #ofTopUpsWithin({ withinBefore }: PeriodCharge): Decimal {
     const periods = new Map<string, AdjustmentCharge[]>();
     for (const row of withinBefore) {
