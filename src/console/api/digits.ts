@@ -6,9 +6,3 @@ export type Digits = string;
 
 /** A whole number of our own, such as a page, as the API's types have it. */
 export const digits = (count: number): Digits => String(count);
-
-const numbers = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-/** JSON with its numbers as strings of the same characters. */
-export const withQuotedNumbers = (json: string): string =>
-  json.replace(numbers, (token) => (token.startsWith('"') ? token : `"${token}"`));

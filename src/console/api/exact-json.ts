@@ -32,7 +32,3 @@ export const parseExact = (json: string): ExactJson =>
 /** Writes them the same way: quotes within texts are escaped, so that no text looks like a number. */
 export const writeExact = (value: unknown): string =>
   JSON.stringify(value).replace(/\{"#":"([^"]*)"\}/g, '$1');
-
-/** The same in lines, for somebody to read and change. */
-export const exactLines = (value: ExactJson): string =>
-  JSON.stringify(value, null, 2).replace(/\{\s*"#": "([^"]*)"\s*\}/g, '$1');

@@ -47,7 +47,7 @@ function faultsOf(body: unknown): readonly PlacedFault[] {
   return Array.isArray(faults) ? (faults as PlacedFault[]) : [];
 }
 
-interface Answer<T> {
+export interface Answer<T> {
   readonly data?: T;
   readonly error?: unknown;
   readonly response: Response;

@@ -1,10 +1,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { asJson, type Schemas } from '../api/client.ts';
+import { keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
-import { read } from '../api/problem.ts';
+import type { Keeping } from '../api/written-json.ts';
 import { live } from '../live/live.ts';
 
-export type Approval = Schemas['Approval'];
+const ask = keeping('details', 'before', 'after');
+export type Approval = Keeping<Schemas['Approval'], 'details' | 'before' | 'after'>;
 
 export const size = 25;
 
@@ -27,7 +28,8 @@ export const approvalList = ({ status, kind, page = 0 }: ApprovalSearch) => {
     placeholderData: keepPreviousData,
     // Others decide, too.
     ...live('executions'),
-    queryFn: ({ signal }) => read(asJson.GET('/v1/approvals', { params: { query }, signal })),
+    queryFn: ({ signal }) =>
+      ask((from) => from.GET('/v1/approvals', { params: { query }, signal })),
   });
 };
 
@@ -36,12 +38,14 @@ export const approval = (approvalId: string) =>
     queryKey: ['approval', approvalId],
     ...live('executions'),
     queryFn: ({ signal }) =>
-      read(asJson.GET('/v1/approvals/{approvalId}', { params: { path: { approvalId } }, signal })),
+      ask((from) =>
+        from.GET('/v1/approvals/{approvalId}', { params: { path: { approvalId } }, signal }),
+      ),
   });
 
 export const decide = (approvalId: string, decision: 'approve' | 'reject', reason: string) =>
-  read(
-    asJson.POST('/v1/approvals/{approvalId}', {
+  ask((from) =>
+    from.POST('/v1/approvals/{approvalId}', {
       params: { path: { approvalId } },
       body: { decision, ...(reason === '' ? {} : { reason }) },
     }),

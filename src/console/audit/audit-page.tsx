@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, type Schemas } from '../api/client.ts';
+import { keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
-import { read } from '../api/problem.ts';
+import { membersOf, textIn, type Keeping } from '../api/written-json.ts';
 import { Page } from '../frame/page.tsx';
 import { Changed } from '../shown/changes.tsx';
 import type { Column } from '../shown/data-table.tsx';
@@ -12,7 +12,8 @@ import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 
-type Entry = Schemas['AuditEntry'];
+const readAudit = keeping('before', 'after');
+type Entry = Keeping<Schemas['AuditEntry'], 'before' | 'after'>;
 
 interface AuditSearch {
   readonly entity?: string;
@@ -36,7 +37,8 @@ const auditList = ({ page = 0, entity, ...filters }: AuditSearch) => {
   return queryOptions({
     queryKey: ['audit', query],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => read(api.GET('/v1/audit', { params: { query }, signal })),
+    queryFn: ({ signal }) =>
+      readAudit((from) => from.GET('/v1/audit', { params: { query }, signal })),
   });
 };
 
@@ -49,9 +51,9 @@ const titles = ['name', 'title', 'invoiceNo', 'number', 'paymentReference', 'ext
 
 /** What a record is called, or was, where it has a name of its own. */
 function titleOf({ after, before, entityKey }: Entry): string | null {
-  const state = after ?? before ?? {};
-  const found = titles.map((field) => state[field]).find((value) => typeof value === 'string');
-  return typeof found === 'string' ? found : entityKey;
+  const state = membersOf(after ?? before ?? { json: '{}' });
+  const texts = titles.map((field) => textIn(state.get(field) ?? { json: '' }));
+  return texts.find((text) => text !== undefined) ?? entityKey;
 }
 
 function What({ of }: { readonly of: Entry }): ReactNode {

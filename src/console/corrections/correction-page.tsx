@@ -3,13 +3,14 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Charge } from '../receipts/explanation.tsx';
+import { membersOf } from '../api/written-json.ts';
+import { Value } from '../shown/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText, sumsText } from '../shown/format.ts';
-import { jsonText } from '../shown/json.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Pager } from '../shown/pager.tsx';
-import { Facts, Instant, None, orNone } from '../shown/values.tsx';
+import { Facts, Instant, orNone } from '../shown/values.tsx';
 import {
   correctedCharges,
   correction,
@@ -31,14 +32,19 @@ const kept: readonly Column<Correction['rejected'][number]>[] = [
   { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
 ];
 
-const valueText = (value: unknown): ReactNode =>
-  value === null || value === undefined ? (
-    <None />
-  ) : typeof value === 'string' ? (
-    value
-  ) : (
-    jsonText(value)
+/** The first step in which two charges part. */
+function Parting({ of }: { readonly of: NonNullable<CorrectedCharge['firstDifference']> }) {
+  const { step, before, after } = Object.fromEntries(membersOf(of));
+  return (
+    <p>
+      They part at{' '}
+      <strong>
+        <Value of={step} />
+      </strong>
+      : <Value of={before} /> became <Value of={after} />.
+    </p>
   );
+}
 
 /** One of two explanations; there may be none. */
 const Side = ({
@@ -78,10 +84,7 @@ function Corrected({ of }: { readonly of: CorrectedCharge }): ReactNode {
         ]}
       />
       {firstDifference === null || firstDifference === undefined ? null : (
-        <p>
-          They part at <strong>{firstDifference.step}</strong>: {valueText(firstDifference.before)}{' '}
-          became {valueText(firstDifference.after)}.
-        </p>
+        <Parting of={firstDifference} />
       )}
       <details>
         <summary>Both charges of {externalTransactionId}, side by side</summary>

@@ -1,10 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api, type Schemas } from '../api/client.ts';
+import { api, keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import type { Keeping } from '../api/written-json.ts';
 
 export type Correction = Schemas['UsageCorrection'];
-export type CorrectedCharge = Schemas['CorrectedCharge'];
+export type CorrectedCharge = Keeping<Schemas['CorrectedCharge'], 'firstDifference'>;
+
+const readCharges = keeping('firstDifference');
 
 export const size = 25;
 
@@ -42,8 +45,8 @@ export const correctedCharges = (correctionId: string, first: number) =>
     queryKey: ['corrected charges', correctionId, first],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      read(
-        api.GET('/v1/corrections/{correctionId}/charges', {
+      readCharges((from) =>
+        from.GET('/v1/corrections/{correctionId}/charges', {
           params: {
             path: { correctionId },
             query: { explain: true, limit: digits(size), offset: digits(first) },

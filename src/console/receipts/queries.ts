@@ -1,30 +1,24 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, asJson, type Schemas } from '../api/client.ts';
-import { exactLines, parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
+import { api, keeping, type Schemas } from '../api/client.ts';
+import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
+import { linesOf, type Keeping } from '../api/written-json.ts';
 
-export type Event = Schemas['UsageEvent'];
+const askEvent = keeping('message');
+export type Event = Keeping<Schemas['UsageEvent'], 'message'>;
 
 export const usageEvent = (id: string) =>
   queryOptions({
     queryKey: ['usage event', id],
     queryFn: ({ signal }) =>
-      read(api.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
+      askEvent((from) => from.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
   });
 
 /** What an event says, in lines of JSON whose numbers are as they were sent. */
 export const messageLines = (id: string) =>
   queryOptions({
-    queryKey: ['message of an event', id],
-    queryFn: async ({ signal }) => {
-      const path = '/v1/usage-events/{id}';
-      const text = await read(
-        asJson.GET(path, { params: { path: { id } }, parseAs: 'text', signal }),
-      );
-      const event = parseExact(text);
-      const isFound = typeof event === 'object' && event !== null && 'message' in event;
-      return isFound ? exactLines(event.message ?? null) : '';
-    },
+    ...usageEvent(id),
+    select: ({ message }: Event) => (message ? linesOf(message) : ''),
   });
 
 /** The JSON object that a text has; undefined: it has none. */

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { instantText, moneyText } from '../shown/format.ts';
+import { Json } from '../shown/json.tsx';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
 import { Press } from '../shown/press.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
@@ -126,7 +127,7 @@ export function ReceiptPage(): ReactNode {
               {event.message === null || event.message === undefined ? (
                 <p className="muted">{orNone(event.messageNote)}</p>
               ) : (
-                <pre>{JSON.stringify(event.message, null, 2)}</pre>
+                <Json of={event.message} />
               )}
             </Section>
           </>

@@ -1,25 +1,25 @@
 import { useState, type ReactNode } from 'react';
+import { linesOf, membersOf, textIn, type Written } from '../api/written-json.ts';
 import { DataTable, type Column } from './data-table.tsx';
-import { jsonText } from './json.tsx';
 import { None } from './values.tsx';
 
 /** A record as it was or would be: its fields by their names; null: there is none. */
-type State = Readonly<Record<string, unknown>> | null;
+type State = Written | null;
 
 interface Field {
   readonly name: string;
-  readonly before: unknown;
-  readonly after: unknown;
+  readonly before: Written | undefined;
+  readonly after: Written | undefined;
 }
 
-const Value = ({ of }: { readonly of: unknown }): ReactNode =>
-  of === undefined || of === null ? (
-    <None />
-  ) : (
-    <bdi>{typeof of === 'string' ? of : jsonText(of)}</bdi>
-  );
+const nothing: Written = { json: 'null' };
 
-const isChanged = ({ before, after }: Field): boolean => jsonText(before) !== jsonText(after);
+/** A value of a field as it was written, and a text without its quotes. */
+export const Value = ({ of = nothing }: { readonly of: Written | undefined }): ReactNode =>
+  of.json === nothing.json ? <None /> : <bdi>{textIn(of) ?? linesOf(of)}</bdi>;
+
+const isChanged = ({ before = nothing, after = nothing }: Field): boolean =>
+  linesOf(before) !== linesOf(after);
 
 const beforeAndAfter: readonly Column<Field>[] = [
   { name: 'Field', show: ({ name }) => name },
@@ -36,12 +36,19 @@ const columns: readonly Column<Field>[] = [
 ];
 
 function fieldsOf(before: State, after: State): Field[] {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  return [...names].map((name) => ({ name, before: before?.[name], after: after?.[name] }));
+  const [was, is] = [before ?? nothing, after ?? nothing].map(membersOf);
+  const names = new Set([...(was?.keys() ?? []), ...(is?.keys() ?? [])]);
+  return [...names].map((name) => ({ name, before: was?.get(name), after: is?.get(name) }));
 }
 
 /** All fields of a record that would change; what changes comes first. */
-export function Changes({ before, after }: { readonly before: State; after: State }): ReactNode {
+export function Changes({
+  before,
+  after,
+}: {
+  readonly before: State;
+  readonly after: State;
+}): ReactNode {
   const fields = fieldsOf(before, after).sort(
     (a, b) => Number(isChanged(b)) - Number(isChanged(a)),
   );

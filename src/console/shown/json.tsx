@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
+import { linesOf, type Written } from '../api/written-json.ts';
 import { None } from './values.tsx';
 
-export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
-
-/** Whatever is JSON, as text. */
-export const Json = ({ of }: { readonly of: unknown }): ReactNode =>
-  of === null || of === undefined ? <None /> : <pre>{jsonText(of)}</pre>;
+/** JSON as it was written, in lines. */
+export const Json = ({ of }: { readonly of: Written | null | undefined }): ReactNode =>
+  of === null || of === undefined ? <None /> : <pre>{linesOf(of)}</pre>;

@@ -2,7 +2,6 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
-import { jsonText } from '../shown/json.tsx';
 import { Editor, useFaults } from './editor.tsx';
 import { define } from './queries.ts';
 
@@ -27,7 +26,7 @@ const first = {
 
 /** A definition that is new. */
 export function NewWorkflowPage(): ReactNode {
-  const [text, setText] = useState(() => jsonText(first));
+  const [text, setText] = useState(() => JSON.stringify(first, null, 2));
   const check = useFaults(text);
   const navigate = useNavigate();
   return (

@@ -1,13 +1,18 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { asJson, type Schemas } from '../api/client.ts';
+import { api, keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import type { Keeping } from '../api/written-json.ts';
 import { live } from '../live/live.ts';
 import { fetchSignedIn } from '../session/fetch-signed-in.ts';
 
-export type Workflow = Schemas['Workflow'];
-export type Execution = Schemas['Execution'];
-export type TaskRow = Schemas['WorkflowTaskRow'];
+const askWorkflow = keeping('definition', 'dataSchema');
+const askExecution = keeping('input', 'output', 'details');
+const askTasks = keeping('input', 'output', 'error');
+
+export type Workflow = Keeping<Schemas['Workflow'], 'definition' | 'dataSchema'>;
+export type Execution = Keeping<Schemas['Execution'], 'input' | 'output' | 'details'>;
+export type TaskRow = Keeping<Schemas['WorkflowTaskRow'], 'input' | 'output' | 'error'>;
 
 const listSize = 100;
 export const executionsSize = 20;
@@ -15,14 +20,18 @@ export const executionsSize = 20;
 export const workflowList = queryOptions({
   queryKey: ['workflows'],
   queryFn: ({ signal }) =>
-    read(asJson.GET('/v1/workflows', { params: { query: { limit: digits(1_000) } }, signal })),
+    askWorkflow((from) =>
+      from.GET('/v1/workflows', { params: { query: { limit: digits(1_000) } }, signal }),
+    ),
 });
 
 export const workflow = (workflowId: string) =>
   queryOptions({
     queryKey: ['workflow', workflowId],
     queryFn: ({ signal }) =>
-      read(asJson.GET('/v1/workflows/{workflowId}', { params: { path: { workflowId } }, signal })),
+      askWorkflow((from) =>
+        from.GET('/v1/workflows/{workflowId}', { params: { path: { workflowId } }, signal }),
+      ),
   });
 
 /** The picture of a workflow as a file of this page: pictures cannot say who is signed in. */
@@ -44,8 +53,8 @@ export const executionList = (workflowId: string, page: number) =>
     ...live('executions'),
     queryFn: ({ signal }) => {
       const query = { limit: digits(executionsSize), offset: digits(page * executionsSize) };
-      return read(
-        asJson.GET('/v1/workflows/{workflowId}/executions', {
+      return askExecution((from) =>
+        from.GET('/v1/workflows/{workflowId}/executions', {
           params: { path: { workflowId }, query },
           signal,
         }),
@@ -58,8 +67,8 @@ export const execution = (workflowId: string, executionId: string) =>
     queryKey: ['execution', workflowId, executionId],
     ...live('executions', executionId),
     queryFn: ({ signal }): Promise<Execution> =>
-      read(
-        asJson.GET('/v1/workflows/{workflowId}/executions/{executionId}', {
+      askExecution((from) =>
+        from.GET('/v1/workflows/{workflowId}/executions/{executionId}', {
           params: { path: { workflowId, executionId } },
           signal,
         }),
@@ -73,8 +82,8 @@ export const timeline = (workflowId: string, executionId: string, isRunning: boo
     ...live('executions', executionId),
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      read(
-        asJson.GET('/v1/workflows/{workflowId}/executions/{executionId}/timeline', {
+      askTasks((from) =>
+        from.GET('/v1/workflows/{workflowId}/executions/{executionId}/timeline', {
           params: { path: { workflowId, executionId }, query: { limit: digits(listSize) } },
           signal,
         }),
@@ -91,22 +100,22 @@ const asTyped = (text: string) => ({
 });
 
 export const validate = (text: string, signal: AbortSignal) =>
-  read(asJson.POST('/v1/workflows/validate', { ...asTyped(text), signal }));
+  read(api.POST('/v1/workflows/validate', { ...asTyped(text), signal }));
 
 export const publish = (workflowId: string, text: string) =>
   read(
-    asJson.PUT('/v1/workflows/{workflowId}', {
+    api.PUT('/v1/workflows/{workflowId}', {
       params: { path: { workflowId } },
       ...asTyped(text),
     }),
   );
 
-export const define = (text: string) => read(asJson.POST('/v1/workflows', asTyped(text)));
+export const define = (text: string) => read(api.POST('/v1/workflows', asTyped(text)));
 
 /** With the input as it was typed, too. */
 export const execute = (workflowId: string, data: string) =>
   read(
-    asJson.POST('/v1/workflows/{workflowId}/execute', {
+    api.POST('/v1/workflows/{workflowId}/execute', {
       params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
       body: { data: {}, async: true },
       bodySerializer: () => `{"data":${data},"async":true}`,
@@ -115,7 +124,7 @@ export const execute = (workflowId: string, data: string) =>
 
 export const cancel = (workflowId: string, executionId: string) =>
   read(
-    asJson.POST('/v1/workflows/{workflowId}/executions/{executionId}/cancel', {
+    api.POST('/v1/workflows/{workflowId}/executions/{executionId}/cancel', {
       params: { path: { workflowId, executionId } },
     }),
   );

@@ -4,7 +4,8 @@ import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { jsonText } from '../shown/json.tsx';
+import { linesOf, type Written } from '../api/written-json.ts';
+import { Json } from '../shown/json.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
@@ -23,18 +24,26 @@ import {
 const route = getRouteApi('/workflows/$workflowId');
 
 /** The definition as text, and a new version of it. */
-function DefinitionText({ of }: { readonly of: Workflow }): ReactNode {
-  const published = jsonText(of.definition);
-  const [text, setText] = useState(published);
+function DefinitionText({
+  of,
+  definition,
+}: {
+  readonly of: Workflow;
+  readonly definition: Written;
+}): ReactNode {
+  const published = linesOf(definition);
+  const [changed, setChanged] = useState<string>();
+  const text = changed ?? published;
   const check = useFaults(text);
   return (
     <>
-      <Editor text={text} onChange={setText} check={check} />
+      <Editor text={text} onChange={setChanged} check={check} />
       <Action
         name={`Publish version ${Number(of.version) + 1}`}
         isPrimary
         isDisabled={!check.isValid || text === published}
         onDo={() => publish(of.id, text)}
+        onDone={() => setChanged(undefined)}
         told={({ version }) => `Version ${version} is live; what runs keeps its own.`}
       />
     </>
@@ -144,7 +153,7 @@ function Start({ of }: { readonly of: Workflow }): ReactNode {
       />
       <details>
         <summary>What the input may have</summary>
-        <pre>{jsonText(of.dataSchema)}</pre>
+        <Json of={of.dataSchema} />
       </details>
     </Section>
   );
@@ -188,7 +197,7 @@ export function WorkflowPage(): ReactNode {
             {found.definition === undefined ? null : (
               <Section title="Definition">
                 <Diagram of={found} />
-                <DefinitionText key={String(found.version)} of={found} />
+                <DefinitionText of={found} definition={found.definition} />
               </Section>
             )}
             {found.versions === undefined ? null : (
