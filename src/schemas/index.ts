@@ -47,6 +47,7 @@ import * as serviceLayout from './catalog/service-layout.js';
 import * as status from './access/status.js';
 import * as taxRate from './billing/tax-rate.js';
 import * as timeline from './accounts/timeline.js';
+import * as repricedAccount from './usage/repriced-account.js';
 import * as repricing from './usage/repricing.js';
 import * as repricingChange from './usage/repricing-change.js';
 import * as usageCorrection from './usage/usage-correction.js';
@@ -165,6 +166,7 @@ export const modules: readonly object[] = [
   explanation,
   usageEvent,
   usageCorrection,
+  repricedAccount,
   repricing,
   repricingChange,
   usageMessage,

@@ -105,6 +105,32 @@ describe('prices in the console', function () {
     await visit.told('2041-01-01');
   });
 
+  // spec/beyond.md R477
+  it('slides a price by keyboard, and says at once what an account would pay', async () => {
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    const { page } = visit;
+    await visit.tabTo('Slide API calls: unit rate');
+    // The price in force, and half of it more: by a keyboard each press is one percent.
+    for (let percent = 100; percent < 150; percent += 1) await page.keyboard.press('ArrowRight');
+    const typed = `[...document.querySelectorAll('label')].find(
+      ({ textContent }) => textContent === 'API calls: unit rate').control.value`;
+    expect(await page.evaluate(typed)).to.equal('0.015');
+    await visit.tabTo('Usage from');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Before');
+    await page.keyboard.type('04012026');
+    await visit.tabTo('External id of a sample account in USD');
+    await page.keyboard.type('acme');
+    // 400 at 0.01 and at 0.015.
+    await visit.told('USD 4.00 in the books, USD 6.00 with these prices: USD 2.00 more (50 %)');
+    await visit.inspect('prices-slid');
+    await page.keyboard.type('x');
+    await visit.told('names no account');
+    await visit.checkAccess();
+    await visit.shoot('prices-slid-wrong');
+    visit.complaints.splice(0);
+  });
+
   // spec/beyond.md R454
   it('shows formulas, and computes by keyboard what an event with other values would cost', async () => {
     await visit.open(`/console/prices/${jobs}`, 'Jobs');

@@ -189,6 +189,7 @@ describe('access', () => {
     expect(readingPosts).to.have.members([
       'POST /v1/usage-events/simulate',
       'POST /v1/usage-events/outcomes',
+      'POST /v1/repricings/preview',
       'POST /v1/workflows/validate',
       'POST /v1/workflows/{workflowId}/simulate',
       'POST /v1/mobjects/{mobjectId}/mdata/search',

@@ -68,8 +68,7 @@ export const exactRows = (serviceId: string, currency: string) =>
   });
 
 /** Other prices of a service, tried on what was used in a time. */
-export interface Trial {
-  readonly name: string;
+export interface Tried {
   readonly from: string;
   readonly to: string;
   readonly serviceId: string;
@@ -77,18 +76,42 @@ export interface Trial {
   readonly rows: readonly ExactJson[];
 }
 
-export const tryPrices = ({ name, from, to, serviceId, currency, rows }: Trial) => {
-  const changes = [{ kind: 'rateCard', serviceId, currency, rows }];
+const changesOf = ({ serviceId, currency, rows }: Tried) => [
+  { kind: 'rateCard', serviceId, currency, rows },
+];
+
+export const tryPrices = (name: string, tried: Tried) => {
+  const { from, to, serviceId } = tried;
+  const data = { name, from, to, serviceIds: [serviceId], changes: changesOf(tried) };
   return read(
     asJson.POST('/v1/workflows/{workflowId}/execute', {
       params: {
         path: { workflowId: 'reprice' },
         header: { 'Idempotency-Key': crypto.randomUUID() },
       },
-      body: { data: { name, from, to, serviceIds: [serviceId], changes }, async: true },
+      body: { data, async: true },
       bodySerializer: writeExact,
     }),
   );
+};
+
+/** The same of one account, while they are being chosen; `accountId` may be its external id. */
+export const pricePreview = (accountId: string, tried: Tried) => {
+  const { from, to, serviceId } = tried;
+  const asked = { accountId, from, to, serviceIds: [serviceId], changes: changesOf(tried) };
+  return queryOptions({
+    queryKey: ['price preview', writeExact(asked)],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      read(
+        api.POST('/v1/repricings/preview', {
+          // Rows are sent with their numbers as they are written.
+          body: asked as unknown as Schemas['PreviewBody'],
+          bodySerializer: writeExact,
+          signal,
+        }),
+      ),
+  });
 };
 
 /** The values of an event that is not sent. */

@@ -5,6 +5,7 @@ import {
   type ExactJson,
   type ExactNumber,
 } from '../api/exact-json.ts';
+import { Slider } from './slider.tsx';
 
 /** Where a number stands in a card: names and places, from its rows down. */
 type Path = readonly (string | number)[];
@@ -62,37 +63,57 @@ const labelOf = (row: ExactJson): string =>
     ? row.label
     : 'Row';
 
-/** The rows of a card with their numbers to change. */
+/** What a price is; bounds of tiers and sizes of packages are no prices. */
+const isPrice = (path: Path): boolean => /rate$/i.test(String(path.at(-1)));
+
+const numberAt = (row: ExactJson | undefined, path: Path): string | undefined =>
+  ratesIn(row, []).find((rate) => rate.path.join(' ') === path.join(' '))?.value['#'];
+
+/** The rows of a card with their numbers to change: each as it is written, prices by a slider, too. */
 export const Rows = ({
   rows,
+  inForce,
   onChange,
 }: {
   readonly rows: readonly ExactJson[];
+  /** The same card as it is in force. */
+  readonly inForce: readonly ExactJson[];
   readonly onChange: (rows: readonly ExactJson[]) => void;
 }): ReactNode =>
-  rows.map((row, at) => (
-    <fieldset key={at}>
-      <legend>
-        <bdi>{labelOf(row)}</bdi>
-      </legend>
-      <div className="fields">
-        {ratesIn(row, []).map(({ path, value }) => (
-          <label key={path.join(' ')}>
-            <span>{`${labelOf(row)}: ${nameOf(path)}`}</span>
-            <input
-              inputMode="decimal"
-              value={value['#']}
-              aria-invalid={!isNumberText(value['#'])}
-              onChange={({ target }) =>
-                onChange(
-                  rows.map((one, index) =>
-                    index === at ? withNumber(one, path, target.value.trim()) : one,
-                  ),
-                )
-              }
-            />
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  ));
+  rows.map((row, at) => {
+    const change = (path: Path, text: string): void =>
+      onChange(rows.map((one, index) => (index === at ? withNumber(one, path, text) : one)));
+    return (
+      <fieldset key={at}>
+        <legend>
+          <bdi>{labelOf(row)}</bdi>
+        </legend>
+        <div className="fields">
+          {ratesIn(row, []).map(({ path, value }) => {
+            const label = `${labelOf(row)}: ${nameOf(path)}`;
+            return (
+              <div key={path.join(' ')} className="rate">
+                <label>
+                  <span>{label}</span>
+                  <input
+                    inputMode="decimal"
+                    value={value['#']}
+                    aria-invalid={!isNumberText(value['#'])}
+                    onChange={({ target }) => change(path, target.value.trim())}
+                  />
+                </label>
+                {isPrice(path) ? (
+                  <Slider
+                    label={label}
+                    inForce={numberAt(inForce[at], path) ?? ''}
+                    value={value['#']}
+                    onChange={(text) => change(path, text)}
+                  />
+                ) : null}
+              </div>
+            );
+          })}
+        </div>
+      </fieldset>
+    );
+  });

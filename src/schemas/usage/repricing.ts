@@ -14,8 +14,9 @@ import {
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
+import { percent, RepricedAccount, RepricedCharge } from './repriced-account.js';
 import { RepricingChange } from './repricing-change.js';
-import { ChargeExplanations, Kept, sums } from './usage-correction.js';
+import { Kept, sums } from './usage-correction.js';
 
 const Time = (description: string) => Type.Unsafe<string>({ description, dateOrInstant: true });
 const Percent = (description: string) => DecimalValue({ description, minimum: '0' });
@@ -34,11 +35,26 @@ const GuardWrite = Type.Object(
   { additionalProperties: false, description: 'What the outcome has to keep to be promoted.' },
 );
 
+const range = {
+  from: Time('Usage from here on: an instant, or a date as its UTC midnight.'),
+  to: Time('Usage before here, likewise.'),
+};
+const serviceIds = optional(
+  Type.Array(RecordId('service', 'A service.'), {
+    minItems: 1,
+    maxItems: 1_000,
+    description: 'Only usage of these services.',
+  }),
+);
+const changes = Type.Array(RepricingChange, {
+  maxItems: 100,
+  description: 'What is laid over what is in force; none: what the books have.',
+});
+
 const RepriceData = Type.Object(
   {
     name: Text('What people call it.'),
-    from: Time('Usage from here on: an instant, or a date as its UTC midnight.'),
-    to: Time('Usage before here, likewise.'),
+    ...range,
     accountIds: optional(
       Type.Array(RecordId('account', 'An account.'), {
         minItems: 1,
@@ -46,17 +62,8 @@ const RepriceData = Type.Object(
         description: 'Only usage of these accounts.',
       }),
     ),
-    serviceIds: optional(
-      Type.Array(RecordId('service', 'A service.'), {
-        minItems: 1,
-        maxItems: 1_000,
-        description: 'Only usage of these services.',
-      }),
-    ),
-    changes: Type.Array(RepricingChange, {
-      maxItems: 100,
-      description: 'What is laid over what is in force; none: what the books have.',
-    }),
+    serviceIds,
+    changes,
     guard: optional(GuardWrite),
   },
   { additionalProperties: false, description: 'Which usage is rated again, and with what.' },
@@ -84,7 +91,6 @@ export const repriceWorkflow = {
   },
 } as const;
 
-const percent = (description: string) => nullable(DecimalValue({ description }));
 const Change = Type.Object(
   {
     p5: percent('The 5th percentile of accounts, by nearest rank.'),
@@ -189,58 +195,31 @@ export const Repricing = Type.Object(
   { description: 'What usage would cost with other prices, with what was asked.' },
 );
 
-const AdjustedPeriod = Type.Object(
-  {
-    adjustmentId: nullable(Uuid('The adjustment; null of one that is tried.')),
-    kind: Type.String({ description: 'maximum, minimum or commitment.' }),
-    value: DecimalValue({ description: 'What is agreed.' }),
-    periodStart: DateText('First day of the period.'),
-    periodEnd: DateText('Its last day.'),
-    spentBefore: DecimalValue({ description: 'What the period came to before it.' }),
-    spentAfter: DecimalValue({ description: 'What it would come to.' }),
-    before: DecimalValue({ description: 'What it adds or takes off; 0 of one that is tried.' }),
-    after: DecimalValue({ description: 'What it would add or take off.' }),
-  },
-  { description: 'What a minimum, maximum or commitment makes of a period.' },
+export const PreviewBody = writeBody(
+  { accountId: RecordId('account', 'Whose usage.'), ...range, serviceIds, changes },
+  { description: 'Which usage of an account is rated again, and with what.' },
 );
 
-export const RepricedAccount = Type.Object(
+export const RepricingPreview = Type.Object(
   {
-    accountId: Uuid('The billed account.'),
-    name: nullable(Type.String({ description: 'Its name.' })),
-    externalId: nullable(Type.String({ description: 'Its external id.' })),
-    currency: Type.String({ description: 'ISO code.' }),
-    charges: Count('How many charges.'),
-    before: DecimalValue({ description: 'What they come to in the books.' }),
-    after: DecimalValue({
-      description:
-        'What they would come to, with what adjustments would make more or less of them.',
-    }),
-    difference: DecimalValue({ description: 'after - before.' }),
-    change: percent('The same in percent of before; null: it was at zero.'),
-    adjustments: Type.Array(AdjustedPeriod, {
-      description:
-        'Periods of minimums, maximums and commitments that come out different, or that are tried.',
-    }),
+    events: Count('Events that were rated: the first ones.'),
+    isWhole: Type.Boolean({ description: 'Whether these are all of them.' }),
+    rejected: Kept,
+    totals: Type.Array(
+      Type.Object(
+        {
+          currency: Type.String({ description: 'ISO code.' }),
+          before: DecimalValue({ description: 'What these events cost in the books.' }),
+          after: DecimalValue({ description: 'What they would cost.' }),
+          difference: DecimalValue({ description: 'after - before.' }),
+          change: percent('The same in percent of before; null: it was at zero.'),
+        },
+        { description: 'What events come to in a currency.' },
+      ),
+      { description: 'By currency.' },
+    ),
   },
-  { description: 'What an account would pay in a currency.' },
-);
-
-export const RepricedCharge = Type.Object(
-  {
-    eventId: Uuid('The event.'),
-    externalTransactionId: Type.String({ description: "The producer's id of the event." }),
-    serviceId: Uuid('The service.'),
-    currency: Type.String({ description: 'ISO code.' }),
-    usageType: Type.String({ description: 'Charge or Payout.' }),
-    transactionDate: Type.String({ format: 'calendar-date', description: 'Day of the usage.' }),
-    before: DecimalValue({ description: 'What it costs; 0 of a charge that is not in the books.' }),
-    after: DecimalValue({ description: 'What it would cost; 0 of a charge that would be gone.' }),
-    difference: DecimalValue({ description: 'after - before.' }),
-    beforeId: nullable(Uuid('The rated transaction in the books.')),
-    ...ChargeExplanations,
-  },
-  { description: 'A charge in the books, and as it would be.' },
+  { description: 'What usage of an account would cost with other prices.' },
 );
 
 export const PromoteBody = writeBody(
@@ -348,6 +327,28 @@ export const repricingOperations = {
     }),
     success: reply.offsetPage(RepricedCharge),
     errors: [400, 404, 409],
+  }),
+  preview: operation({
+    id: 'previewRepricing',
+    weight: 'heavy',
+    method: 'POST',
+    path: '/v1/repricings/preview',
+    ...place,
+    summary: 'Say at once what usage of an account would cost with other prices',
+    details:
+      'For somebody who is still choosing prices: nothing is written. The charges of the first 1,000 events ' +
+      'of the range, or of fewer where rating them takes long; what minimums, maximums and commitments ' +
+      'would make of them is not in it, and trying one is 400.',
+    body: PreviewBody,
+    example: {
+      accountId: 'acme',
+      from: '2026-03-01',
+      to: '2026-04-01',
+      changes: [{ kind: 'usage', factor: 1.2 }],
+    },
+    isReadOnly: true,
+    success: reply.dto(RepricingPreview),
+    errors: [400],
   }),
   promote: operation({
     id: 'promoteRepricing',

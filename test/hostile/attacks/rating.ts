@@ -125,6 +125,24 @@ export const ratingAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'previews of other prices: 1,000 events through formulas at their limits',
+    operations: ['previewRepricing'],
+    async run(attacker) {
+      const serviceId = await makeService(attacker, {
+        priceableAttributes: [attribute],
+        rateCards: [flatCard],
+      });
+      const used = times(1_000, (i) =>
+        event(`${attacker.stamp}-previewed-${i}`, serviceId, { units: manyDigits }),
+      );
+      await ingest(attacker, used);
+      const changes = [{ kind: 'pricingLogic', serviceId, ...dividing(200, 80) }];
+      const asked = { accountId: 'acct-7', from: '2026-10-01', to: '2026-11-01', changes };
+      const body = textOf(asked);
+      await attacker.flood(() => ({ path: '/v1/repricings/preview', method: 'POST', body }));
+    },
+  },
+  {
     name: 'simulation: 1,000 events of 1 KB without a service',
     async run(attacker) {
       const dimensions = Object.fromEntries(times(40, (i) => [`d${i}`, manyDigits]));

@@ -222,6 +222,14 @@ async function use(story: Story, tenant: TestTenant): Promise<void> {
   });
   story.params['repricingId'] = repriced.output.repricingId;
   await story.call('listRepricedCharges');
+  await story.call('previewRepricing', {
+    body: {
+      accountId: 'acme',
+      from: '2026-03-01',
+      to: '2026-04-01',
+      changes: [{ kind: 'usage', factor: 1.2 }],
+    },
+  });
   await story.call('promoteRepricing');
   const rows = await story.call('listRatedTransactions', { query: 'q=evt-0001' });
   story.params['transactionId'] = rows.data.content[0].Id;

@@ -1,3 +1,4 @@
+import { previewRepricing } from '../../../commands/usage/repricing/preview-repricing.js';
 import { promoteRepricing } from '../../../commands/usage/repricing/promote-repricing.js';
 import { listRepricedCharges } from '../../../queries/usage/repricing/repriced-charge.js';
 import {
@@ -14,5 +15,6 @@ export const repricingHandlers: Handlers<Operations['repricing']> = {
   accounts: ({ params, query }, scope) =>
     listRepricedAccounts(scope, params.repricingId, query.sort, query),
   charges: ({ params, query }, scope) => listRepricedCharges(scope, params, query.explain, query),
+  preview: ({ body }, scope) => previewRepricing(scope, body),
   promote: ({ params, body }, scope) => promoteRepricing(scope, params.repricingId, body),
 };

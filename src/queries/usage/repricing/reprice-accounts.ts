@@ -47,7 +47,7 @@ interface Chosen extends PortionPlace {
 }
 
 /** The id before another one. */
-function idBefore(id: string): string {
+export function idBefore(id: string): string {
   const text = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0');
   return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
@@ -152,7 +152,7 @@ class Collected {
 }
 
 /** Enough digits to add the largest and the smallest amounts without rounding. */
-const Exact = Decimal.clone({ precision: 400 });
+export const Exact = Decimal.clone({ precision: 400 });
 
 /** The events of a portion with all that rating them needs, and where the next one begins. */
 export interface ReadPortion {

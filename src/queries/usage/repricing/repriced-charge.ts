@@ -19,7 +19,7 @@ import {
 } from '../../../rating/index.js';
 import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
-import type * as schema from '../../../schemas/usage/repricing.js';
+import type * as schema from '../../../schemas/usage/repriced-account.js';
 import { missingAccount } from '../../accounts/account.js';
 import { chargesThatFit, contentAt } from '../corrections/content-at.js';
 import {

@@ -12,12 +12,13 @@ import {
 } from '../../../models/usage/repricing/repricing-period.js';
 import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
+import type { RepricedAccount } from '../../../schemas/usage/repriced-account.js';
 import type * as schema from '../../../schemas/usage/repricing.js';
 import { presentSums } from '../corrections/correction.js';
 
 type SummaryDto = Static<typeof schema.RepricingSummary>;
 type RepricingDto = Static<typeof schema.Repricing>;
-type AccountDto = Static<typeof schema.RepricedAccount>;
+type AccountDto = Static<typeof RepricedAccount>;
 
 /** How far repricings are, by their ids. */
 interface Progress {

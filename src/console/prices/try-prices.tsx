@@ -1,0 +1,70 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import type { ExactJson } from '../api/exact-json.ts';
+import { Section } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { Field } from '../shown/field.tsx';
+import { tryPrices } from './queries.ts';
+import { areRates, Rows } from './rows.tsx';
+import { SampleTotal } from './sample-total.tsx';
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** The month before this one, up to its end. */
+function lastMonth(): { readonly from: string; readonly to: string } {
+  const now = new Date();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return { from: dayOf(Date.UTC(year, month - 1, 1)), to: dayOf(Date.UTC(year, month, 1)) };
+}
+
+/** Other numbers in a card, and what they would have made of what was used. */
+export function Try({
+  serviceId,
+  currency,
+  inForce,
+}: {
+  readonly serviceId: string;
+  readonly currency: string;
+  readonly inForce: readonly ExactJson[];
+}): ReactNode {
+  const navigate = useNavigate();
+  const [rows, setRows] = useState(inForce);
+  const [name, setName] = useState(`Other prices in ${currency}`);
+  const [{ from, to }, setTime] = useState(lastMonth);
+  const tried = { serviceId, currency, from, to, rows };
+  return (
+    <Section title={`Try other prices in ${currency}`}>
+      <p>What was used is rated again, beside the books. Nothing is changed by it.</p>
+      <Rows rows={rows} inForce={inForce} onChange={setRows} />
+      <div className="fields">
+        <Field label="Name of this try" value={name} onChange={setName} />
+        <Field
+          label="Usage from"
+          type="date"
+          value={from}
+          onChange={(day) => setTime({ from: day, to })}
+        />
+        <Field
+          label="Before"
+          type="date"
+          value={to}
+          onChange={(day) => setTime({ from, to: day })}
+        />
+      </div>
+      <SampleTotal of={tried} />
+      <Action
+        name="Run over this time"
+        isPrimary
+        isDisabled={!areRates(rows)}
+        onDo={() => tryPrices(name, tried)}
+        onDone={({ executionId }) =>
+          void navigate({
+            to: '/prices/tried/$repricingId',
+            params: { repricingId: executionId },
+            search: {},
+          })
+        }
+      />
+    </Section>
+  );
+}
