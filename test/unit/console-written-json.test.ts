@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { keepWritten, linesOf, membersOf, textIn } from '../../src/console/api/written-json.js';
+import {
+  keepWritten,
+  leavesOf,
+  linesOf,
+  membersOf,
+  textIn,
+} from '../../src/console/api/written-json.js';
 
 // spec/beyond.md R372
 describe('JSON that the console shows as it was written', () => {
@@ -47,5 +53,17 @@ describe('JSON that the console shows as it was written', () => {
     ]);
     expect([...members.values()].map(textIn)).to.deep.equal([undefined, undefined, 'x,"y']);
     for (const json of ['{}', '[{"a":1}]', '1']) expect(membersOf({ json }).size).to.equal(0);
+  });
+
+  it('has its values by the way to them, and leaves out what is null', () => {
+    const leaves = leavesOf({ json: '{"a":[{"b":1.10,"c":null},2, []],"d":{},"e":"x,}"}' });
+    expect([...leaves].map(([name, { json }]) => [name, json])).to.deep.equal([
+      ['a / 1 / b', '1.10'],
+      ['a / 2', '2'],
+      ['a / 3', '[]'],
+      ['d', '{}'],
+      ['e', '"x,}"'],
+    ]);
+    expect([...leavesOf({ json: 'null' })]).to.deep.equal([]);
   });
 });

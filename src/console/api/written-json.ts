@@ -74,23 +74,43 @@ export function linesOf({ json }: Written): string {
   return lines;
 }
 
-/** The members of an object by their names; of anything else none. */
-export function membersOf({ json }: Written): ReadonlyMap<string, Written> {
-  const members = new Map<string, Written>();
+/** The parts of an object or a list, each with its name where it has one. */
+function partsOf({ json }: Written): (readonly [name: string | undefined, part: Written])[] {
+  const parts: (readonly [string | undefined, Written])[] = [];
   let depth = 0;
   let at = 0;
   let last: string | undefined;
-  if (!json.trimStart().startsWith('{')) return members;
   for (const { 0: word, 1: name, index } of json.matchAll(token)) {
-    const isEnd = depth === 1 && (word === ',' || word === '}');
-    if (isEnd && last !== undefined) members.set(last, { json: json.slice(at, index).trim() });
-    if (name !== undefined && depth === 1) {
-      last = JSON.parse(name) as string;
-      at = index + word.length;
+    const by = step(word);
+    const isOuter = depth === 1;
+    if (isOuter && (word === ',' || by < 0)) {
+      const part = json.slice(at, index).trim();
+      if (part !== '') parts.push([last, { json: part }]);
     }
-    depth += step(word);
+    if (isOuter && name !== undefined) last = JSON.parse(name) as string;
+    if (isOuter ? word === ',' || name !== undefined : depth === 0) at = index + word.length;
+    depth += by;
   }
-  return members;
+  return parts;
+}
+
+/** The members of an object by their names; of anything else none. */
+export const membersOf = (written: Written): ReadonlyMap<string, Written> =>
+  new Map(partsOf(written).flatMap(([name, part]) => (name === undefined ? [] : [[name, part]])));
+
+/**
+ * All that is neither an object nor a list, or is empty, by the names and places (from 1) that lead to it;
+ * null is left out.
+ */
+export function leavesOf(written: Written, path = ''): ReadonlyMap<string, Written> {
+  const parts = partsOf(written);
+  if (parts.length === 0) return new Map(written.json === 'null' ? [] : [[path, written]]);
+  return new Map(
+    parts.flatMap(([name, part], index) => {
+      const step = name ?? String(index + 1);
+      return [...leavesOf(part, path === '' ? step : `${path} / ${step}`)];
+    }),
+  );
 }
 
 /** The text that it is, where it is one. */

@@ -60,6 +60,23 @@ const Waiting = ({ of }: { readonly of: NonNullable<Approval['execution']> }): R
   />
 );
 
+/** What is approved, and the way to it. */
+function Approved({ of: { id, kind, accountId } }: { readonly of: Approval }): ReactNode {
+  if (kind === 'service') {
+    return (
+      <Link to="/prices/$serviceId" params={{ serviceId: id }}>
+        the service
+      </Link>
+    );
+  }
+  if (accountId === null) return 'a step of a workflow';
+  return (
+    <Link to="/accounts/$accountId" params={{ accountId }}>
+      {kind === 'account' ? 'the account' : 'the contract, at its account'}
+    </Link>
+  );
+}
+
 const route = getRouteApi('/approvals/$approvalId');
 
 /** What would change, and a decision about it. */
@@ -87,7 +104,7 @@ export function ApprovalPage(): ReactNode {
             <Facts
               of={[
                 ['Status', <Status key="status" name={found.status} />],
-                ['Kind', found.kind],
+                ['What', <Approved key="what" of={found} />],
                 ['Needs', `${found.quorum} of ${found.roles.join(' or ')}`],
                 ['Since', <Instant key="since" at={found.createdAt} />],
                 ['Decided', <Instant key="decided" at={found.decidedAt} />],

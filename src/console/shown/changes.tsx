@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { linesOf, membersOf, textIn, type Written } from '../api/written-json.ts';
+import { leavesOf, linesOf, membersOf, textIn, type Written } from '../api/written-json.ts';
 import { DataTable, type Column } from './data-table.tsx';
 import { None } from './values.tsx';
 
@@ -35,39 +35,51 @@ const columns: readonly Column<Field>[] = [
   },
 ];
 
-function fieldsOf(before: State, after: State): Field[] {
-  const [was, is] = [before ?? nothing, after ?? nothing].map(membersOf);
+function fieldsOf(before: State, after: State, partsOf: typeof membersOf): Field[] {
+  const [was, is] = [before ?? nothing, after ?? nothing].map((state) => partsOf(state));
   const names = new Set([...(was?.keys() ?? []), ...(is?.keys() ?? [])]);
   return [...names].map((name) => ({ name, before: was?.get(name), after: is?.get(name) }));
 }
 
-/** All fields of a record that would change; what changes comes first. */
+/** A table of more is no help to whoever decides. */
+const fieldsMax = 500;
+
+/** All fields of a record that would change, down to those of its parts; what changes comes first. */
 export function Changes({
   before,
   after,
+  areOthersShown = true,
 }: {
   readonly before: State;
   readonly after: State;
+  /** Whether what stays is shown, too. */
+  readonly areOthersShown?: boolean;
 }): ReactNode {
-  const fields = fieldsOf(before, after).sort(
-    (a, b) => Number(isChanged(b)) - Number(isChanged(a)),
-  );
-  return fields.length === 0 ? (
-    <p className="muted">It changes no record by itself.</p>
-  ) : (
-    <DataTable
-      caption="Before and after"
-      columns={columns}
-      rows={fields}
-      keyOf={({ name }) => name}
-    />
+  const fields = fieldsOf(before, after, leavesOf)
+    .filter((field) => areOthersShown || isChanged(field))
+    .sort((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
+  if (fields.length === 0) return <p className="muted">It changes no record by itself.</p>;
+  return (
+    <>
+      <DataTable
+        caption="Before and after"
+        columns={columns}
+        rows={fields.slice(0, fieldsMax)}
+        keyOf={({ name }) => name}
+      />
+      {fields.length > fieldsMax ? (
+        <p>
+          The first {String(fieldsMax)} of {String(fields.length)} fields.
+        </p>
+      ) : null}
+    </>
   );
 }
 
 /** The fields of a record that did change; a list has many of these, and few are opened. */
 export function Changed({ before, after }: { readonly before: State; after: State }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
-  const fields = fieldsOf(before, after).filter(isChanged);
+  const fields = fieldsOf(before, after, membersOf).filter(isChanged);
   return fields.length === 0 ? (
     <None />
   ) : (

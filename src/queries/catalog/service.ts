@@ -18,7 +18,8 @@ import { missingService } from './require-service.js';
 type ServiceSummaryDto = Static<typeof schema.ServiceSummary>;
 export type ServiceDto = Static<typeof schema.Service>;
 
-const presentServiceSummary = presenterOf(schema.ServiceSummary);
+/** The service as a row shows it. */
+export const presentServiceSummary = presenterOf(schema.ServiceSummary);
 
 const ofKind = (attributes: readonly Attribute[], kind: AttributeKind) =>
   attributes.filter((attribute) => attribute.kind === kind).map(presentAttribute);

@@ -13,7 +13,8 @@ import { missingContract } from './require-contract.js';
 type ContractSummaryDto = Static<typeof schema.ContractSummary>;
 export type ContractDto = Static<typeof schema.Contract>;
 
-const presentContractSummary = presenterOf(schema.ContractSummary);
+/** The contract as a row shows it. */
+export const presentContractSummary = presenterOf(schema.ContractSummary);
 
 const contractList = {
   model: Contract,

@@ -1,3 +1,4 @@
+import { raw } from 'objection';
 import { problem } from '../../kernel/problem.js';
 import type { ApprovalStatus } from '../../messages/definitions/approval.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -17,6 +18,7 @@ import {
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { fillPage } from '../lists/page-bytes.js';
+import { changeOfRecord } from './approved-record.js';
 import type { ApprovalDto } from '../../schemas/workflows/approval.js';
 
 /** An upper bound of what an approval takes: its details, and reasons of as many people as may decide. */
@@ -43,6 +45,7 @@ const titles: Readonly<Record<RecordKind, string>> = {
 interface ApprovedRow {
   readonly id: string;
   readonly label: string | null;
+  readonly accountId: string | null;
   readonly name: string | null;
   readonly approvalStatus: string;
   readonly approvedBy: string | null;
@@ -58,13 +61,17 @@ function readRecords(
   kind: RecordKind,
   ids: readonly string[],
 ): Promise<ApprovedRow[]> {
-  const of = (label: string) => [...read, `${label} as label`];
+  const of = (label: string, account: string) => [
+    ...read,
+    `${label} as label`,
+    raw(`${account}::uuid`).as('accountId'),
+  ];
   const query =
     kind === 'account'
-      ? Account.query(db.read).select(...of('number'))
+      ? Account.query(db.read).select(...of('number', 'id'))
       : kind === 'contract'
-        ? Contract.query(db.read).select(...of('number'))
-        : Service.query(db.read).select(...of('code'));
+        ? Contract.query(db.read).select(...of('number', 'master_account_id'))
+        : Service.query(db.read).select(...of('code', 'null'));
   return query
     .forTenant(tenantId)
     .existing()
@@ -82,7 +89,7 @@ export const presentDecisions = (decisions: readonly ApprovalDecision[] = []) =>
   }));
 
 function presentRecord(kind: RecordKind, row: ApprovedRow, decisions: Decisions): ApprovalDto {
-  const { id, label, name, approvalStatus, approvedBy, approvedAt, createdAt } = row;
+  const { id, label, name, accountId, approvalStatus, approvedBy, approvedAt, createdAt } = row;
   const status = recordStatus[approvalStatus] ?? 'pending';
   const own = decisions.get(id) ?? [];
   const isPending = status === 'pending';
@@ -93,6 +100,7 @@ function presentRecord(kind: RecordKind, row: ApprovedRow, decisions: Decisions)
     status,
     kind,
     title: `${titles[kind]} ${[label, name].filter((part) => part !== null && part !== '').join(': ')}`,
+    accountId,
     details: null,
     roles: [...rolesOfKind[kind]],
     quorum: 1,
@@ -128,6 +136,7 @@ export function presentApproval(
     status,
     kind: 'workflow',
     title,
+    accountId: null,
     details,
     roles: [...(row.roles ?? rolesOfKind.workflow)],
     quorum,
@@ -213,4 +222,12 @@ export async function getApproval(scope: Scope, id: string): Promise<ApprovalDto
       .findOne({ entity: found.kind, entityId: id })) !== undefined;
   if (!found || isDraft) throw problem.notFound(`There is no approval '${id}'.`);
   return found;
+}
+
+/** The same with all that approving a record would put in force. */
+export async function getApprovalWhole(scope: Scope, id: string): Promise<ApprovalDto> {
+  const found = await getApproval(scope, id);
+  const { kind, status } = found;
+  if (kind === 'workflow' || status !== 'pending') return found;
+  return { ...found, ...(await changeOfRecord(scope, kind, id)) };
 }

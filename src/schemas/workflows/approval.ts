@@ -40,6 +40,9 @@ export const Approval = Type.Object(
     status: oneOf(statuses, 'How it stands; expired: nobody decided in time.'),
     kind: oneOf(kinds, 'What is approved: a record, or a step of a workflow of your own.'),
     title: Type.String({ description: 'What it is about, in one line.' }),
+    accountId: nullable(
+      Uuid('The account that is approved, or whose contract is; null of services and workflows.'),
+    ),
     details: nullable(FreeObject('What the workflow gives to decide by; null of records.')),
     roles: Type.Array(Type.String(), { description: 'Roles of which one is needed, exactly.' }),
     quorum: Type.Integer({ description: 'How many different people have to approve.' }),
@@ -89,7 +92,8 @@ export const approvalOperations = {
     path: '/v1/approvals/{approvalId}',
     ...place,
     summary: 'Read an approval',
-    details: 'With what would change, before and after, and who decided what.',
+    details:
+      'With what would change, before and after, and who decided what. Of a record that waits, `after` is all of it, with its cards, lines or addresses, as approving it leaves it, and `before` what of it was approved last: nothing of one that never was; of one that was, both have its own fields alone.',
     success: reply.dto(Approval),
     errors: [404],
   }),

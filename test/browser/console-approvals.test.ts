@@ -1,0 +1,55 @@
+import { external } from '../support/servers/instance.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** Whoever approves prices and terms sees them, and the way to their pages. */
+describe('approvals of records in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+  let contract: { readonly id: string; readonly number: string };
+  let service: string;
+
+  before(async () => {
+    const { tenant } = story;
+    const acme = await story.account('acme', { name: 'Acme' });
+    service = await story.service('Calls');
+    const { id } = await story.subscribe(acme, [service], { name: 'Terms' });
+    contract = (await tenant.get(`${external}/contracts/${id}`).expect(200)).body;
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  // spec/beyond.md R461
+  it('shows the prices that approving a service puts in force, and leads to it', async () => {
+    await visit.open(`/console/approvals/${service}`, 'Service Calls');
+    await visit.find('table', 'Before and after');
+    await visit.told('rateCards / 1 / rows / 1 / unitRate');
+    await visit.told('API calls');
+    await visit.inspect('approval-service');
+    await visit.tabTo('the service');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Calls');
+  });
+
+  // spec/beyond.md R461, R375
+  it('shows the lines of a contract, is decided by keyboard, and leads to the account', async () => {
+    const title = `Contract ${contract.number}: Terms`;
+    await visit.open('/console/approvals?kind=contract', 'Approvals');
+    await visit.tabTo(title);
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive(title);
+    await visit.told('services / 1 / serviceId');
+    await visit.tabTo('Reason');
+    await visit.page.keyboard.type('Not these terms.');
+    await visit.tabTo('Reject');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('Rejected');
+    await visit.find('table', 'Decisions');
+    await visit.inspect('approval-rejected');
+    await visit.click('link', 'the contract, at its account');
+    await visit.arrive('Acme');
+  });
+});
