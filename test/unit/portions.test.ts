@@ -1,5 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { assert } from 'chai';
+import type { Knex } from 'knex';
 import { inPortions, Portions } from '../../src/kernel/portions.js';
+import { BulkTable } from '../../src/models/db/bulk-table.js';
 
 /** Keeps the process to itself, as a computation does. */
 function compute(ms: number): void {
@@ -63,5 +66,31 @@ describe('portions', () => {
     await portions.rest();
     assert.isTrue(hasRun);
     assert.isFalse(portions.isOver);
+  });
+
+  it('of others hold up no insert of a few rows once the database has answered', async () => {
+    const trx = { raw: () => wait(5) } as unknown as Knex;
+    const table = new BulkTable<{ id: string }>('usage_run', { id: 'text' });
+    let isDone = false;
+    let pieces = 0;
+    const computeAll = async (): Promise<void> => {
+      const portions = new Portions();
+      while (!isDone) {
+        compute(4);
+        pieces += 1;
+        await portions.rest();
+      }
+    };
+    const others = [computeAll(), computeAll(), computeAll(), computeAll()];
+    const took: number[] = [];
+    for (let insert = 0; insert < 5; insert += 1) {
+      const before = pieces;
+      await table.insert(trx, 't', [{ id: 'a' }]);
+      took.push(pieces - before);
+    }
+    isDone = true;
+    await Promise.all(others);
+    // What the four compute while the database works for 5 ms, and not also a portion of each.
+    assert.isAtMost(Math.min(...took), 3);
   });
 });
