@@ -36,9 +36,10 @@ export async function rateRange(
   const { partition, firstOffset, endOffset } = range;
   const startedAt = performance.now();
   const isOver = (): boolean => performance.now() - startedAt >= rangeMsMax;
-  // When the step is retried, some of its transactions may have been committed.
+  // When the step is retried, some of its transactions may have been committed; a range of one
+  // transaction finds that out by itself.
   const { next: first, counts: total } =
-    endOffset - firstOffset > 1
+    endOffset - firstOffset > transactionEventsMax
       ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
       : { next: firstOffset, counts: { rated: 0, duplicate: 0, rejected: 0 } };
   let offset = first;

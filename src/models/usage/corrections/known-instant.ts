@@ -15,10 +15,12 @@ const lockOf = (kind: 'rating' | 'known', tenantId: string): string => `${kind}/
  * asks waits for its end, so it may hold no lock yet that another needs.
  */
 export async function beginRating(trx: Knex.Transaction, tenantId: string): Promise<Date> {
-  await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [
-    lockOf('rating', tenantId),
-  ]);
-  const [row] = await sqlRows<{ at: Date }>(trx, `select ${instantSql} as at`);
+  const [row] = await sqlRows<{ at: Date }>(
+    trx,
+    `with locked as materialized (select pg_advisory_xact_lock_shared(hashtextextended(?, 0)))
+     select ${instantSql} as at from locked`,
+    [lockOf('rating', tenantId)],
+  );
   if (!row) throw new Error('PostgreSQL does not tell the time.');
   return row.at;
 }
