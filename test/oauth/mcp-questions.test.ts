@@ -163,6 +163,10 @@ describe('questions that an assistant answers over MCP', () => {
     expect(page.items.length).to.be.within(5, 301);
     expect(page.next).to.deep.equal({ offset: page.items.length });
     expect(page.note).to.match(/Only the first \d+ of 302.*maxTokens/);
+    // The rest of them is not even read, and said to be there.
+    const asked = await talk.call('listUsageEvents', { limit: 301, offset: 1 });
+    expect(asked.note).to.match(/Only the first \d+ of 301/);
+    expect(asked.next).to.deep.equal({ offset: 1 + asked.items.length });
     const charges = await talk.call('listRatedTransactions', { page: 1, size: 20 });
     const { page: next, size } = charges.next;
     expect(size).to.equal(charges.items.length);

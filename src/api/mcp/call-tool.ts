@@ -20,7 +20,7 @@ import { limitCall } from '../guards/rate-limit.js';
 import { recordsError } from '../presenters/problem.js';
 import { problemCode } from '../../schemas/http/problem.js';
 import { resolveInput } from '../../queries/keys/resolve-natural-keys.js';
-import { writeToolAnswer } from './tool-answer.js';
+import { fittingQuery, writeToolAnswer } from './tool-answer.js';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
@@ -127,13 +127,16 @@ async function perform(
   checkAccess(operation, identity);
   if (operation.writtenPart !== undefined && refused) throw refused;
   const tokensMax = tokensMaxOf(given);
-  const input = readArguments(operation, given);
+  const reply = operation.success as JsonReply;
+  const checked = readArguments(operation, given);
+  const input = { ...checked, query: fittingQuery(reply, checked.query, tokensMax) };
   checkAdminFields(operation, identity, input.body);
   const ofResource = handlers[resource] as unknown as Readonly<Record<string, AnyHandler>>;
   const work = async (inner: Scope): Promise<string> => {
     await resolveInput(inner, operation, input);
     const result = await ofResource[key]?.(input, inner, platform, nobody);
-    return writeToolAnswer(operation.success as JsonReply, result, input.query, tokensMax);
+    const queries = { asked: checked.query, read: input.query };
+    return writeToolAnswer(reply, result, queries, tokensMax);
   };
   const { idempotencyKey } = input;
   if (idempotencyKey === null || idempotencyOf(operation) !== 'transaction') return work(scope);

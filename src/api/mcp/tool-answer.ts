@@ -29,6 +29,25 @@ function pageSize(query: Query, shown: number): number {
   return typeof query['page'] === 'number' ? sizeFrom(startOf(query), shown) : shown;
 }
 
+/** Replies that are read page by page. */
+const pagedKinds: readonly string[] = ['rowPage', 'page', 'offsetPage'];
+
+/** Hardly an item of a list is written with fewer tokens. */
+const itemTokensMin = 20;
+
+/** The query for no more items than an answer of so many tokens may hold: others would be read for nothing. */
+export function fittingQuery({ kind }: JsonReply, query: Query, tokensMax: number): Query {
+  const most = Math.max(1, Math.floor(tokensMax / itemTokensMin));
+  if (!pagedKinds.includes(kind) || asksFor(query) <= most) return query;
+  if (typeof query['page'] !== 'number') return { ...query, limit: most };
+  const size = pageSize(query, most);
+  return { ...query, page: startOf(query) / size, size };
+}
+
+/** How many items a query of a list asks for; 0 where it is of none. */
+const asksFor = ({ page, size, limit }: Query): number =>
+  Number((typeof page === 'number' ? size : limit) ?? 0);
+
 function pageOf({ items: found, total, isCut = false }: Listed<unknown>, query: Query): Page {
   const items = isCut ? found.slice(0, pageSize(query, found.length)) : found;
   const hasMore = items.length > 0 && startOf(query) + items.length < total;
@@ -140,12 +159,28 @@ function writeItem(item: unknown): WrittenItem {
 const listOf = (items: readonly WrittenItem[]): JsonText =>
   new JsonText(`[${items.map(({ text }) => text).join(',')}]`);
 
+/** What was asked for, and what of it was read: see `fittingQuery`. */
+export interface ListQueries {
+  readonly asked: Query;
+  readonly read: Query;
+}
+
 /** As many of the items as there is room for; at least one, cut where it has to be. Null: a list without pages. */
-async function writePage(page: Page, query: Query | null, tokensMax: number): Promise<string> {
+async function writePage(
+  page: Page,
+  queries: ListQueries | null,
+  tokensMax: number,
+): Promise<string> {
   const items = await mapInPortions(page.items, writeItem);
   const rest = { ...page, items: [] };
-  const tokens = items.reduce((sum, item) => sum + item.tokens, writeItem(rest).tokens);
-  if (tokens <= tokensMax) return stringifyJson({ ...page, items: listOf(items) });
+  const written = items.reduce((sum, item) => sum + item.tokens, writeItem(rest).tokens);
+  if (written <= tokensMax) return stringifyJson({ ...page, items: listOf(items) });
+  const query = queries?.read ?? null;
+  const whole = Math.max(
+    items.length,
+    queries ? Math.min(asksFor(queries.asked), page.total - startOf(queries.asked)) : 0,
+  );
+  const tokens = Math.round((written * whole) / items.length);
   let room = tokensMax - noteTokens;
   let shown = 0;
   for (const item of items) {
@@ -159,7 +194,7 @@ async function writePage(page: Page, query: Query | null, tokensMax: number): Pr
     items: listOf(items.slice(0, size)),
     total: page.total,
     ...(query === null ? {} : { next: nextOf(query, size) }),
-    note: `Only the first ${size} of ${page.items.length}. ${askForMore(tokens)}`,
+    note: `Only the first ${size} of ${whole}. ${askForMore(tokens)}`,
   });
 }
 
@@ -175,18 +210,18 @@ async function estimateInPortions(text: string): Promise<number> {
 }
 
 const isPage = (value: unknown, reply: JsonReply): value is Page =>
-  ['rowPage', 'page', 'offsetPage', 'envelopedList'].includes(reply.kind) && isPlain(value);
+  [...pagedKinds, 'envelopedList'].includes(reply.kind) && isPlain(value);
 
 /** An answer as text of about so many tokens at most, which says what it left out. */
 export async function writeToolAnswer(
   reply: JsonReply,
   result: unknown,
-  query: Query,
+  queries: ListQueries,
   tokensMax: number,
 ): Promise<string> {
-  const value = await presentToolAnswer(reply, result, query);
+  const value = await presentToolAnswer(reply, result, queries.read);
   if (isPage(value, reply)) {
-    return writePage(value, reply.kind === 'envelopedList' ? null : query, tokensMax);
+    return writePage(value, reply.kind === 'envelopedList' ? null : queries, tokensMax);
   }
   const text = await stringifyJsonInPortions(value, { isUneven: true });
   const tokens = await estimateInPortions(text);
