@@ -16,6 +16,8 @@ interface AccessKeyRow {
   readonly revokedAt: Date | null;
   /** Null: it is valid until it is revoked. */
   readonly expiresAt: Date | null;
+  /** Who made it, as the audit names them; null: that was not kept. */
+  readonly madeBy: string | null;
 }
 
 /** What may be shown of a key: never its secret. */
@@ -31,6 +33,7 @@ export interface AccessKeyRequest {
   readonly name: string | null;
   /** Null or left out: it is valid until it is revoked. */
   readonly expiresAt?: Date | null;
+  readonly madeBy?: string;
 }
 
 /** A random secret needs no slow hash: it cannot be guessed. */
@@ -41,12 +44,18 @@ export function isAccessKey(bearer: string): boolean {
   return bearer.startsWith(`${prefix}_`);
 }
 
-/** Makes a key of the form `dbk_<id>_<secret>`; this is the only time that it can be read. */
-export async function createAccessKey(db: Knex, request: AccessKeyRequest): Promise<string> {
+/** A new key of the form `dbk_<id>_<secret>`; this is the only time that it can be read. */
+export function newAccessKey() {
   const id = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
-  await db('accessKey').insert({ id, ...request, secretHash: hashOf(secret) });
-  return `${prefix}_${id}_${secret}`;
+  return { id, key: `${prefix}_${id}_${secret}`, secretHash: hashOf(secret) };
+}
+
+/** Makes a key, as the owner's login alone may: others are made by `credentials/tenant-keys.ts`. */
+export async function createAccessKey(db: Knex, request: AccessKeyRequest): Promise<string> {
+  const { key, ...stored } = newAccessKey();
+  await db('accessKey').insert({ ...stored, ...request });
+  return key;
 }
 
 /** The id within a key. */
@@ -111,7 +120,23 @@ export function openKeyUses(db: Knex): KeyUses {
 }
 
 /** The keys of a tenant, newest first. */
-export async function listAccessKeys(db: Knex, tenantId: string): Promise<AccessKey[]> {
+export const listAccessKeys = (db: Knex, tenantId: string): Promise<AccessKey[]> =>
+  keysOf(db, tenantId);
+
+/** A page of them, and how many there are. */
+export async function pageOfAccessKeys(
+  db: Knex,
+  tenantId: string,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly items: readonly AccessKey[]; readonly total: number }> {
+  const [items, [counted]] = await Promise.all([
+    keysOf(db, tenantId).limit(limit).offset(offset),
+    db('accessKey').where({ tenantId }).count<{ count: string }[]>({ count: '*' }),
+  ]);
+  return { items, total: Number(counted?.count ?? 0) };
+}
+
+function keysOf(db: Knex, tenantId: string) {
   return db('accessKey')
     .leftJoin('accessKeyUse', 'accessKeyUse.accessKeyId', 'accessKey.id')
     .select<AccessKey[]>(
@@ -123,10 +148,14 @@ export async function listAccessKeys(db: Knex, tenantId: string): Promise<Access
       'createdAt',
       'revokedAt',
       'expiresAt',
+      'madeBy',
       'usedAt',
     )
     .where('accessKey.tenantId', tenantId)
-    .orderBy('createdAt', 'desc');
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'accessKey.id', order: 'desc' },
+    ]);
 }
 
 /** Revokes a key and returns its tenant; undefined when there is no valid key of that id. */

@@ -8,3 +8,9 @@ export type Role = (typeof roleNames)[number];
 
 export const isRole = (name: string): name is Role =>
   (roleNames as readonly string[]).includes(name);
+
+/** What people and the keys that they make can be given; TENANTADMIN may do nothing. */
+export const givenRoles = ['READER', 'OPERATOR', 'ADMIN'] as const satisfies readonly Role[];
+
+export const isGivenRole = (name: string): name is (typeof givenRoles)[number] =>
+  (givenRoles as readonly string[]).includes(name);

@@ -52,6 +52,8 @@ export interface Scope {
   readonly now: () => Date;
   /** What the caller of a request signed in with. */
   readonly credential?: CredentialRef | undefined;
+  /** When that ends by itself; null: it does not. */
+  readonly credentialEndsAt?: Date | null | undefined;
   /** Of an embed: the account of which alone it reads (docs/decisions/0384, 0467). */
   readonly embeddedAccountId?: string | undefined;
   /** How deep executions of tenants' workflows call each other to come here; undefined: not at all. */

@@ -1,3 +1,4 @@
+import * as accessKey from './access/access-key.js';
 import * as account from './accounts/account.js';
 import * as attribute from './catalog/attribute.js';
 import * as audit from './access/audit.js';
@@ -103,6 +104,7 @@ export const operations = {
   approval: approval.approvalOperations,
   workflowDiagram: workflowDiagramOperations,
   oauth: oauth.oauthOperations,
+  accessKey: accessKey.accessKeyOperations,
   oauthGrant: credential.grantOperations,
   tokenRevocation: credential.tokenRevocationOperations,
   embed: embed.embedOperations,
@@ -160,6 +162,7 @@ export const modules: readonly object[] = [
   billingRun,
   journal,
   oauth,
+  accessKey,
   credential,
   embed,
   ingestion,

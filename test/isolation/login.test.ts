@@ -237,6 +237,27 @@ describe('the login of running processes', function () {
     expect(await codeOf(refused)).to.equal('42501');
   });
 
+  // spec/beyond.md R472
+  it('makes and revokes keys of the tenant that it has entered, and of no others', async () => {
+    const make = `select make_access_key('0000000000000001', 'x', null, '{ADMIN}', 'x', null,
+      now(), 'x', 'x', null, 100) as is`;
+    const revoke = `select revoke_access_key($1, 'x', 'x', null) as is`;
+    const { body } = await owner.tenant
+      .post('/v1/access-keys', { name: 'Theirs', roles: ['READER'] })
+      .expect(201);
+    await asLogin(async (client) => {
+      for (const entered of ['*', '']) {
+        await client.query(`select set_config('app.tenant_id', $1, false)`, [entered]);
+        expect(await codeOf(client.query(make))).to.equal('42501');
+        expect(await codeOf(client.query(revoke, [body.id]))).to.equal('42501');
+      }
+      await client.query(`select set_config('app.tenant_id', $1, false)`, [stranger.tenant.id]);
+      expect((await client.query(revoke, [body.id])).rows).to.deep.equal([{ is: false }]);
+    });
+    const [listed] = (await owner.tenant.get('/v1/access-keys?limit=1').expect(200)).body.data;
+    expect(listed).to.include({ id: body.id, status: 'valid' });
+  });
+
   it('is warned of where it may do anything, and told what to do', async () => {
     const lines: string[] = [];
     const log = {

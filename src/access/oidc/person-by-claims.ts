@@ -1,6 +1,7 @@
 import { problem, type Problem } from '../../kernel/problem.js';
+import { isGivenRole } from '../../kernel/role.js';
 import type { ProviderClaims } from '../../messages/access/sign-in-provider.js';
-import { isGivenRole, type OidcSettings } from '../../platform/config/config-oidc.js';
+import type { OidcSettings } from '../../platform/config/config-oidc.js';
 
 /** Somebody who signed in at the provider, as this instance knows him. */
 export interface Person {

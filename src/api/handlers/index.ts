@@ -1,3 +1,4 @@
+import { accessKeyHandlers } from './access/access-key.js';
 import type { Operations } from '../../schemas/index.js';
 import type { Handlers } from '../mount-operations.js';
 import { accountHandlers } from './accounts/account.js';
@@ -90,6 +91,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   approval: approvalHandlers,
   workflowDiagram: workflowDiagramHandlers,
   oauth: oauthHandlers,
+  accessKey: accessKeyHandlers,
   oauthGrant: grantHandlers,
   tokenRevocation: tokenRevocationHandlers,
   embed: embedHandlers,

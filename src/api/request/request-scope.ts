@@ -30,7 +30,17 @@ function scopeAt(now: () => Date, identity: Identity, ids: RequestIds, platform:
   const home =
     database.cells.length === 1 ? undefined : database.home.forTenant(tenantId, trail, 'request');
   const credential = credentialOf(identity);
-  const of = { tenantId, orgId, roles, requestId, callerRequestId, actor, credential };
+  const credentialEndsAt = identity.credential?.endsAt;
+  const of = {
+    tenantId,
+    orgId,
+    roles,
+    requestId,
+    callerRequestId,
+    actor,
+    credential,
+    credentialEndsAt,
+  };
   return { ...of, embeddedAccountId, db, home, now, realNow };
 }
 

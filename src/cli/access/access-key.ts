@@ -16,13 +16,13 @@ async function createKey(options: CreateOptions): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { admitTenant } = await import('./named-tenant.js');
   const { accessKeyId, createAccessKey } = await import('../../access/access-keys.js');
-  const { recordCommand } = await import('./security-event.js');
+  const { commandLine, recordCommand } = await import('./security-event.js');
   const key = await withInstance(({ database }) =>
     database.platform.transaction(async (trx) => {
       await admitTenant(trx, tenant, options);
       const expiresAt = expires === undefined ? null : new Date(Date.now() + expires * 1000);
       const request = { tenantId: tenant, orgId: org ?? null, roles, name: name ?? null };
-      const made = await createAccessKey(trx, { ...request, expiresAt });
+      const made = await createAccessKey(trx, { ...request, expiresAt, madeBy: commandLine });
       await recordCommand(trx, {
         tenantId: tenant,
         entity: 'accessKey',

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { durationSeconds } from '../../kernel/time/duration.js';
-import { isRole, type Role } from '../../kernel/role.js';
+import { isGivenRole, type Role } from '../../kernel/role.js';
 import { StartupError } from '../startup-error.js';
 
 /** The name of a claim: a plain one, or an address as some providers demand of their own claims. */
@@ -77,11 +77,6 @@ export function isOidcIssuer(text: string): boolean {
   if (url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isOfThisMachine(url));
 }
-
-/** What a person may do; TENANTADMIN may do nothing. */
-const givenRoles: ReadonlySet<Role> = new Set<Role>(['READER', 'OPERATOR', 'ADMIN']);
-
-export const isGivenRole = (name: string): name is Role => isRole(name) && givenRoles.has(name);
 
 /** The roles by values of the claim; undefined where the text has another form. */
 export function readRoleNames(text: string): ReadonlyMap<string, Role> | undefined {

@@ -223,7 +223,7 @@ describe('audit', () => {
       entityKey: null,
       action: 'refuse',
     });
-    const [entry, ...others] = await list('?entity=accessKey');
+    const [entry, ...others] = await list('?entity=accessKey&actor=command-line');
     expect(others).to.deep.equal([]);
     expect(entry).to.deep.include({
       ...event,

@@ -43,6 +43,9 @@ function steadyTimes(text: string, from: Date): string {
   });
 }
 
+/** Part of a key, which is no UUID. */
+const steadyKeyId = '0123456789abcdef';
+
 /** What is of one run and one machine only, as it is in all. */
 const steadyTexts = (text: string): string =>
   text
@@ -56,6 +59,8 @@ const steadyTexts = (text: string): string =>
       /eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
       'eyJhbGciOiJFUzI1NiJ9.eyJ0ZW5hbnRJZCI6ImFjbWUifQ.c2lnbmVk',
     )
+    .replace(/dbk_[0-9a-f]{16}_[\w-]{43}/g, `dbk_${steadyKeyId}_${'x'.repeat(43)}`)
+    .replace(/("id":")[0-9a-f]{16}"/g, `$1${steadyKeyId}"`)
     .replace(/whsec_[A-Za-z0-9+/=]{30,}/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     .replace(/("client_id_issued_at":)\d+/g, `$1${Date.parse(told) / 1000}`);
 

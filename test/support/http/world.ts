@@ -78,6 +78,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     const body = { ...ofTenant(example, tenant.id), ...changes };
     return (await tenant.post(`${external}${path}`, body).expect(201)).body;
   };
+  const idOf = async (path: string, body: object): Promise<string> =>
+    (await tenant.post(path, body).expect(201)).body.id;
   const name = (text: string) => ({ name: `${text} ${tenant.id}` });
   const account = await make('/accounts', examples.account, name('Acme'));
   const params: Record<string, string> = {
@@ -124,14 +126,13 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   const wallet = await make('/wallets', examples.wallet, { accountId: account.id });
   params['walletId'] = wallet.id;
   const grant = { ...examples.walletGrant, externalId: `welcome ${tenant.id}` };
-  const granted = await tenant.post(`/v1/wallets/${wallet.id}/grants`, grant).expect(201);
-  params['wallet.grantId'] = granted.body.id;
+  params['wallet.grantId'] = await idOf(`/v1/wallets/${wallet.id}/grants`, grant);
   const adjustment = { ...examples.adjustment, accountId: account.id };
-  params['adjustmentId'] = (await tenant.post('/v1/adjustments', adjustment).expect(201)).body.id;
+  params['adjustmentId'] = await idOf('/v1/adjustments', adjustment);
   const alert = { ...examples.alert, name: `Half ${tenant.id}`, accountId: account.id };
-  params['alertId'] = (await tenant.post('/v1/alerts', alert).expect(201)).body.id;
+  params['alertId'] = await idOf('/v1/alerts', alert);
   const hold = { ...examples.hold, accountId: account.id, key: `session ${tenant.id}` };
-  params['holdId'] = (await tenant.post('/v1/holds', hold).expect(201)).body.id;
+  params['holdId'] = await idOf('/v1/holds', hold);
   const itemId = newId();
   references['itemId'] = itemId;
   params['invoiceId'] = await storeInvoice(tenant.scope, {
@@ -152,10 +153,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     .expect(200);
   for (const named of [params, references]) named['billingRunId'] = billing.body.executionId;
   await tenant.post(`/v1/payments/${payment.id}/apply`, {}).expect(200);
-  const code = `VAT ${tenant.id}`;
-  params['taxRateId'] = (
-    await tenant.post('/v1/tax-rates', { code, rate: 19 }).expect(201)
-  ).body.id;
+  params['taxRateId'] = await idOf('/v1/tax-rates', { code: `VAT ${tenant.id}`, rate: 19 });
   // Its name is unique in a tenant, which may have two worlds.
   const { definition } = examples.workflow;
   const document = { ...definition.document, name: `large-${tenant.id.replace(/\W/g, '-')}` };
@@ -170,6 +168,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
   params['grantId'] = await addGrant(tenant, references);
+  const accessKey = { name: `key ${tenant.id}`, roles: ['READER'] };
+  params['keyId'] = await idOf('/v1/access-keys', accessKey);
   await addToolCall(tenant);
   await addWebhook(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
