@@ -88,6 +88,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
       'request failed',
     );
   }
+  if (failure.status === 429 && state.tenantId) platform.rateLimits.noteRefusal(state.tenantId);
   ctx.status = failure.status;
   ctx.type = 'application/json; charset=utf-8';
   const challenge = challengeOf(failure, state);

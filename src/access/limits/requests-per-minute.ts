@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Logger } from '../../platform/log.js';
 import type { Tenant } from '../tenants.js';
+import { Refusals, type Refused } from './refusals.js';
 
 /** Requests a minute of the plans (spec/platform.md R43); enterprise has a number of its own. */
 const requestsOfPlan = { standard: 100, premium: 1000, enterprise: 1000 } as const;
@@ -25,6 +26,23 @@ export interface RateLimits {
   countRequest(tenantId: string, by?: 'clients' | 'workflows'): Promise<RateLimitState>;
   /** Counts usage events; undefined where the instance does not limit them. */
   countEvents(tenantId: string, events: number): Promise<RateLimitState | undefined>;
+  /** Counts a request of a tenant that was refused, for whichever limit. */
+  noteRefusal(tenantId: string): void;
+  /** How a tenant stands in the running minute, and what was refused to it; counts nothing. */
+  standing(tenantId: string): Promise<Standing>;
+}
+
+/** Of a limit, how much is used in the running minute: all of it, where more was refused. */
+interface Used {
+  readonly limit: number;
+  readonly used: number;
+}
+
+interface Standing {
+  readonly requests: Used;
+  /** Null: the instance does not limit them. */
+  readonly usageEvents: Used | null;
+  readonly refused: Refused;
 }
 
 /** How long another process may use a stale plan. */
@@ -92,6 +110,11 @@ export function openRequestsPerMinute(
 ): RateLimits {
   const readPlan = planReader(db);
   const limiterOf = limiterCache(db);
+  const refusals = new Refusals(db);
+  const usedOf = async (key: string, limit: number): Promise<Used> => {
+    const counted = await limiterOf(limit).get(key);
+    return { limit, used: Math.min(limit, counted?.consumedPoints ?? 0) };
+  };
   const count = async (key: string, limit: number, points: number): Promise<RateLimitState> => {
     let isExceeded = false;
     const counted = await limiterOf(limit)
@@ -123,5 +146,14 @@ export function openRequestsPerMinute(
       if (ingestEventsPerMinute === undefined) return undefined;
       return count(`event/${tenantId}`, ingestEventsPerMinute, Math.max(1, events));
     },
+    noteRefusal: (tenantId) => refusals.note(tenantId),
+    standing: async (tenantId) => ({
+      requests: await usedOf(`request/${tenantId}`, await readPlan(tenantId)),
+      usageEvents:
+        ingestEventsPerMinute === undefined
+          ? null
+          : await usedOf(`event/${tenantId}`, ingestEventsPerMinute),
+      refused: await refusals.of(tenantId),
+    }),
   };
 }

@@ -228,7 +228,10 @@ async function findExecutions(
  * What waits, runs and failed of a tenant (spec/beyond.md R437, R438): each from an index and bounded, one
  * after the other, so that it takes one connection.
  */
-export async function getStatus(scope: Scope, log: AskedLog): Promise<Omit<StatusDto, 'parts'>> {
+export async function getStatus(
+  scope: Scope,
+  log: AskedLog,
+): Promise<Omit<StatusDto, 'parts' | 'limits'>> {
   const at = scope.realNow();
   const failedFrom = new Date(at.getTime() - schema.failedHours * hourMs);
   return {

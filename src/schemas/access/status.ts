@@ -117,10 +117,34 @@ const executions = Type.Object(
   { description: 'How executions of workflows stand.' },
 );
 
+const used = (of: string) => ({
+  limit: Count(`The most ${of} of a minute.`),
+  used: Count(
+    'How many there were in the running minute; as many as the limit where it is used up.',
+  ),
+});
+
+const limits = Type.Object(
+  {
+    requests: Type.Object(used('requests'), { description: 'Requests, by the plan.' }),
+    usageEvents: nullable(
+      Type.Object(used('usage events'), {
+        description: 'Usage events that are sent; null: this instance does not limit them.',
+      }),
+    ),
+    refused: Count('Requests that were refused since then with 429, for whichever limit.'),
+    refusedSince: nullable(
+      Instant('When they began to be, at most an hour ago; null: none was in the last hour.'),
+    ),
+  },
+  { description: 'How much of its limits the tenant uses.' },
+);
+
 export const TenantStatus = Type.Object(
   {
     at: Instant('When this was so.'),
     parts,
+    limits,
     usage,
     audit: nullable(LastAudit),
     webhooks,
@@ -142,7 +166,8 @@ export const statusOperations = {
     summary: 'See how far the work of the tenant is',
     description:
       'What waits to be rated and since when, what was rated by minute in the last hour, the last audit of ' +
-      'usage, webhooks and executions that wait or failed, and which parts of the instance answer.',
+      'usage, webhooks and executions that wait or failed, how much of its limits is used and what was ' +
+      'refused, and which parts of the instance answer.',
     details:
       "Of this tenant alone, and at the real time, that of a sandbox's work too. Operators of an instance have metrics of all tenants.",
     success: reply.dto(TenantStatus),

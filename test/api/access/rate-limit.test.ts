@@ -168,6 +168,26 @@ describe('rate limits', () => {
     expect(summary.body.accepted).to.equal(3);
   });
 
+  // spec/beyond.md R438
+  it('are in the status with what is used and what was refused, of all processes', async () => {
+    const tenant = await tenantOf('enterprise', 3);
+    const standing = async (of = tenant) => (await of.get('/v1/status').expect(200)).body.limits;
+    const nothing = { usageEvents: { limit: 5, used: 0 }, refused: 0, refusedSince: null };
+    expect(await standing()).to.deep.equal({ requests: { limit: 3, used: 0 }, ...nothing });
+    const begun = Date.now();
+    const headers = { authorization: `Bearer ${tenant.token}` };
+    for (let n = 0; n < 5; n += 1) {
+      for (const url of [instance.url, second.output()])
+        await fetch(`${url}/v1/mobjects`, { headers });
+    }
+    // The other process writes it within a second.
+    await until(async () => (await standing()).refused === 7, 10_000, 'seven of ten refused');
+    const { requests, refusedSince } = await standing();
+    expect(requests).to.deep.equal({ limit: 3, used: 3 });
+    expect(Date.parse(refusedSince)).to.be.within(begun - 1_000, Date.now());
+    expect(await standing(await tenantOf('standard'))).to.deep.include(nothing);
+  });
+
   it('go on by each server alone while the database is away, and together when it is back', async () => {
     const tenant = await tenantOf('enterprise', 3);
     const list = () => tenant.get('/v1/workflows/schema');

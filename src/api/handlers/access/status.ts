@@ -12,6 +12,15 @@ export const statusHandlers: Handlers<Operations['status']> = {
     const status = await getStatus(scope, wasThere ? { log: platform.broker, onFault } : null);
     // It may have gone since it was asked.
     const broker = status.usage.pending !== null;
-    return { parts: { database, broker, temporal, worker }, ...status };
+    const { refused, ...limits } = await platform.rateLimits.standing(scope.tenantId);
+    return {
+      parts: { database, broker, temporal, worker },
+      limits: {
+        ...limits,
+        refused: refused.count,
+        refusedSince: refused.since?.toISOString() ?? null,
+      },
+      ...status,
+    };
   },
 };
