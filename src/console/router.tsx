@@ -43,6 +43,12 @@ const listSearch =
     return { ...texts(search, names), ...(page === 0 ? {} : { page }) };
   };
 
+/** The search of a list whose pages may be shorter: where this one begins. */
+const placeSearch = (search: Search): { first?: number } => {
+  const first = placeOf(search, 'first');
+  return first === 0 ? {} : { first };
+};
+
 const root = createRootRoute({ component: Frame, notFoundComponent: MissingPage });
 const at = { getParentRoute: () => root };
 
@@ -151,10 +157,7 @@ const correctionsRoute = createRoute({
 const correctionRoute = createRoute({
   ...at,
   path: '/usage/corrections/$correctionId',
-  validateSearch: (search: Search): { first?: number } => {
-    const first = placeOf(search, 'first');
-    return first === 0 ? {} : { first };
-  },
+  validateSearch: placeSearch,
   component: lazyRouteComponent(
     () => import('./corrections/correction-page.tsx'),
     'CorrectionPage',
@@ -235,6 +238,16 @@ const trialRoute = createRoute({
   component: lazyRouteComponent(() => import('./prices/trial-page.tsx'), 'TrialPage'),
 });
 
+const triedChargesRoute = createRoute({
+  ...at,
+  path: '/prices/tried/$repricingId/accounts/$accountId',
+  validateSearch: placeSearch,
+  component: lazyRouteComponent(
+    () => import('./prices/tried-charges-page.tsx'),
+    'TriedChargesPage',
+  ),
+});
+
 const auditRoute = createRoute({
   ...at,
   path: '/audit',
@@ -282,6 +295,7 @@ const routes = root.addChildren([
   pricesRoute,
   serviceRoute,
   trialRoute,
+  triedChargesRoute,
   auditRoute,
   operationsRoute,
   sessionsRoute,

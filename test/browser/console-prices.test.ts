@@ -86,9 +86,16 @@ describe('prices in the console', function () {
     for (const said of ['USD 4.00', 'USD 5.00', '25 %']) await visit.told(said);
     await visit.find('table', 'What accounts would pay');
     await visit.find('link', 'Acme & Söhne');
+    await visit.find('table', 'Accounts by change');
+    await visit.told('10 to 25 % more');
     await visit.inspect('prices-tried');
+    await visit.find('table', 'Prices in USD, now and then');
     await visit.tabTo('From');
     await page.keyboard.type('01012041');
+    await visit.tabTo('Say what is made');
+    await page.keyboard.press('Enter');
+    await visit.told('Version 2 of the card in USD.');
+    await visit.inspect('prices-promoting');
     await visit.tabTo('Put it in force');
     await page.keyboard.press('Enter');
     await visit.told('In force from 2041-01-01');
@@ -103,6 +110,53 @@ describe('prices in the console', function () {
     await visit.open('/console/prices', 'Prices');
     await visit.find('link', 'A quarter more');
     await visit.told('2041-01-01');
+  });
+
+  // spec/beyond.md R480
+  it('shows which limits are not kept, the charges of an account, and what is made all the same', async () => {
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    const { page } = visit;
+    await visit.tabTo('API calls: unit rate');
+    await page.keyboard.press('End');
+    await page.keyboard.type('5');
+    await visit.tabTo('Name of this try');
+    await page.keyboard.type(': half more');
+    await visit.tabTo('Usage from');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Before');
+    await page.keyboard.type('04012026');
+    await visit.tabTo('An account may change by at most (%)');
+    await page.keyboard.type('20.5');
+    await visit.tabTo('The total may fall by at most (%)');
+    await page.keyboard.type('5');
+    await visit.tabTo('Run over this time');
+    await page.keyboard.press('Enter');
+    await visit.find('table', 'Limits that are not kept');
+    // 4.00 became 6.00.
+    for (const said of ['Change of an account', '20.5 %', '50 %']) await visit.told(said);
+    await visit.tabTo('2 charges of Acme & Söhne, side by side');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Charges of Acme & Söhne');
+    // 300 and 100 at 0.01 and at 0.015.
+    for (const said of ['USD 3.00', 'USD 4.50', 'USD 1.50', 'USD 0.50']) await visit.told(said);
+    await visit.inspect('prices-tried-charges');
+    await page.goBack();
+    await visit.find('table', 'Limits that are not kept');
+    await visit.tabTo('From');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Although limits are not kept; the audit says so');
+    await page.keyboard.press('Space');
+    await visit.tabTo('Say what is made');
+    await page.keyboard.press('Enter');
+    await visit.told('It touches 2 events that were rated');
+    await visit.inspect('prices-forced');
+    // Nothing was made by saying it.
+    const { body } = await story.tenant.get(
+      `${external}/services/${calls}/rate-cards/USD/versions`,
+    );
+    expect(body.content.map(({ fromDate }: { fromDate: string }) => fromDate)).to.not.include(
+      '2026-03-01',
+    );
   });
 
   // spec/beyond.md R477

@@ -126,6 +126,35 @@ describe('what if', () => {
     expect(totals.data[0]).to.include({ amount: 1.57, events: 3 });
   });
 
+  // spec/beyond.md R478
+  it('dry: what promoting would make, and nothing is made', async () => {
+    await story.account('acme');
+    const [one, other] = [await story.service('One'), await story.service('Other')];
+    await story.send(...calls('acme', one, '100', '50'));
+    const card = (serviceId: string) => ({
+      kind: 'rateCard',
+      serviceId,
+      currency: 'USD',
+      rows: flat(0.03),
+    });
+    const { repricingId } = await reprice([card(one), card(other)]);
+    const promote = `/v1/repricings/${repricingId}/promote`;
+    const body = { fromDate: '2026-03-01' };
+    const { body: dry } = await tenant.post(promote, { ...body, dryRun: true }).expect(200);
+    const versionsOf = async (serviceId: string) =>
+      (await tenant.get(`${external}/services/${serviceId}/rate-cards/USD/versions`)).body.content;
+    expect(await versionsOf(one)).to.have.length(1);
+    expect(await get(`/${repricingId}`)).to.include({ promotedAt: null, promotedFrom: null });
+    const { body: audit } = await tenant.get(`/v1/audit?id=${repricingId}`).expect(200);
+    expect(JSON.stringify(audit.data)).to.not.include('promotedFrom":"2026');
+    const { body: made } = await tenant.post(promote, body).expect(200);
+    expect(dry).to.deep.equal({ ...made, dryRun: true });
+    expect(made).to.include({ dryRun: false, forced: false });
+    expect(made.versions[0]).to.deep.include({ versionNo: 2, affectedEvents: 2 });
+    expect(await versionsOf(one)).to.have.length(2);
+    await tenant.post(promote, { ...body, dryRun: true }).expect(409);
+  });
+
   // spec/beyond.md R219
   it('no changes: what the books have, also where prices of the past have changed since', async () => {
     await story.account('acme');
@@ -185,6 +214,17 @@ describe('what if', () => {
     });
     expect(passed.guard).to.deep.equal({ passed: true, violations: [] });
     expect(passed.change).to.deep.equal({ p5: -50, p50: -50, p95: 0, min: -50, max: 0 });
+    // spec/beyond.md R479: -50 is of the range that begins there, and 0 is one of its own.
+    const { change: shown } = await get(`/${passed.repricingId}`);
+    expect(shown.bins).to.have.length(11);
+    expect(shown.bins.filter(({ accounts }: { accounts: number }) => accounts > 0)).to.deep.equal([
+      { from: -50, to: -25, accounts: 1 },
+      { from: 0, to: 0, accounts: 1 },
+    ]);
+    expect([shown.bins[0], shown.bins[10]]).to.deep.equal([
+      { from: null, to: -50, accounts: 0 },
+      { from: 50, to: null, accounts: 0 },
+    ]);
     const { guard, repricingId } = await reprice([change], {
       guard: { accountChangeMax: 49.9, totalDecreaseMax: 24.9 },
     });

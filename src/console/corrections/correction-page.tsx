@@ -1,23 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Page, Section, Trail } from '../frame/page.tsx';
-import { Charge } from '../receipts/explanation.tsx';
-import { membersOf } from '../api/written-json.ts';
-import { Value } from '../shown/changes.tsx';
+import { Page, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText, sumsText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone } from '../shown/values.tsx';
-import {
-  correctedCharges,
-  correction,
-  size,
-  type CorrectedCharge,
-  type Correction,
-} from './queries.ts';
+import { ChargePair } from './charge-pair.tsx';
+import { correctedCharges, correction, size, type Correction } from './queries.ts';
 
 type Paying = Correction['accounts'][number];
 
@@ -31,71 +23,6 @@ const kept: readonly Column<Correction['rejected'][number]>[] = [
   { name: 'Code', show: ({ code }) => <code>{code}</code> },
   { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
 ];
-
-/** The first step in which two charges part. */
-function Parting({ of }: { readonly of: NonNullable<CorrectedCharge['firstDifference']> }) {
-  const { step, before, after } = Object.fromEntries(membersOf(of));
-  return (
-    <p>
-      They part at{' '}
-      <strong>
-        <Value of={step} />
-      </strong>
-      : <Value of={before} /> became <Value of={after} />.
-    </p>
-  );
-}
-
-/** One of two explanations; there may be none. */
-const Side = ({
-  title,
-  of,
-}: {
-  readonly title: string;
-  readonly of: CorrectedCharge['beforeExplanation'];
-}): ReactNode => (
-  <div className="card">
-    <h3>{title}</h3>
-    {of === null || of === undefined ? (
-      <p className="muted">There is no charge, or it cannot be told.</p>
-    ) : (
-      <Charge explanation={of} />
-    )}
-  </div>
-);
-
-/** A charge before and after: where the two part, and both in full. */
-function Corrected({ of }: { readonly of: CorrectedCharge }): ReactNode {
-  const { externalTransactionId, eventId, before, after, difference, currency } = of;
-  const { firstDifference } = of;
-  return (
-    <Section title={`Event ${externalTransactionId}`}>
-      <Facts
-        of={[
-          [
-            'Event',
-            <Link key="event" to="/receipts/$eventId" params={{ eventId }} search={{}}>
-              <bdi>{externalTransactionId}</bdi>
-            </Link>,
-          ],
-          ['Before', moneyText(before, currency)],
-          ['After', moneyText(after, currency)],
-          ['Difference', <strong key="difference">{moneyText(difference, currency)}</strong>],
-        ]}
-      />
-      {firstDifference === null || firstDifference === undefined ? null : (
-        <Parting of={firstDifference} />
-      )}
-      <details>
-        <summary>Both charges of {externalTransactionId}, side by side</summary>
-        <div className="sides">
-          <Side title="Before" of={of.beforeExplanation} />
-          <Side title="After" of={of.afterExplanation} />
-        </div>
-      </details>
-    </Section>
-  );
-}
 
 const route = getRouteApi('/usage/corrections/$correctionId');
 
@@ -113,7 +40,7 @@ function Charges({ correctionId }: { readonly correctionId: string }): ReactNode
         ) : (
           <>
             {data.map((charge, index) => (
-              <Corrected key={`${charge.eventId} ${index}`} of={charge} />
+              <ChargePair key={`${charge.eventId} ${index}`} of={charge} />
             ))}
             <Pager
               name="charges"

@@ -2,10 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
-import type { Keeping } from '../api/written-json.ts';
 
 export type Correction = Schemas['UsageCorrection'];
-export type CorrectedCharge = Keeping<Schemas['CorrectedCharge'], 'firstDifference'>;
 
 const readCharges = keeping('firstDifference');
 

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api, asJson, type Schemas } from '../api/client.ts';
+import { api, asJson, keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
@@ -80,9 +80,22 @@ const changesOf = ({ serviceId, currency, rows }: Tried) => [
   { kind: 'rateCard', serviceId, currency, rows },
 ];
 
-export const tryPrices = (name: string, tried: Tried) => {
+/** What the outcome has to keep, in percent; empty: anything. */
+export interface Guard {
+  readonly accountChangeMax: string;
+  readonly totalDecreaseMax: string;
+}
+
+const guardOf = ({ accountChangeMax, totalDecreaseMax }: Guard) => ({
+  ...(accountChangeMax === '' ? {} : { accountChangeMax: { '#': accountChangeMax } }),
+  ...(totalDecreaseMax === '' ? {} : { totalDecreaseMax: { '#': totalDecreaseMax } }),
+});
+
+export const tryPrices = (name: string, tried: Tried, limits: Guard) => {
   const { from, to, serviceId } = tried;
-  const data = { name, from, to, serviceIds: [serviceId], changes: changesOf(tried) };
+  const serviceIds = [serviceId];
+  const guard = guardOf(limits);
+  const data = { name, from, to, serviceIds, changes: changesOf(tried), guard };
   return read(
     asJson.POST('/v1/workflows/{workflowId}/execute', {
       params: {
@@ -176,10 +189,34 @@ export const trialAccounts = (
     },
   });
 
-export const promote = (repricingId: string, fromDate: string) =>
+/** Charges of a page: fewer where their messages are long. */
+export const triedSize = 25;
+
+const readCharges = keeping('firstDifference');
+
+export const triedCharges = (repricingId: string, accountId: string, first: number) =>
+  queryOptions({
+    queryKey: ['tried charges', repricingId, accountId, first],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      readCharges((from) =>
+        from.GET('/v1/repricings/{repricingId}/accounts/{accountId}/charges', {
+          params: {
+            path: { repricingId, accountId },
+            query: { explain: true, limit: digits(triedSize), offset: digits(first) },
+          },
+          signal,
+        }),
+      ),
+  });
+
+export const promote = (
+  repricingId: string,
+  body: { readonly fromDate: string; readonly force: boolean; readonly dryRun: boolean },
+) =>
   read(
     api.POST('/v1/repricings/{repricingId}/promote', {
       params: { path: { repricingId } },
-      body: { fromDate },
+      body,
     }),
   );

@@ -1,29 +1,45 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { Field } from '../shown/field.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Facts, None, orNone, Status } from '../shown/values.tsx';
-import { promote, size, trial, trialAccounts, type Repricing } from './queries.ts';
+import { Promote } from './promote.tsx';
+import { size, trial, trialAccounts, type Repricing } from './queries.ts';
+import { percentOrNone, Spread } from './spread.tsx';
 
 type Paying = Schemas['RepricedAccount'];
 type Sum = Repricing['before'][number];
 type Violation = NonNullable<Repricing['guard']>['violations'][number];
 
-const percentOrNone = (percent: string | null): ReactNode =>
-  percent === null ? <None /> : `${quantityText(percent)} %`;
-
-const accounts: readonly Column<Paying>[] = [
-  { name: 'Account', show: ({ accountId }) => <AccountName accountId={accountId} /> },
-  { name: 'Charges', isNumber: true, show: ({ charges }) => quantityText(charges) },
+const accountsOf = (repricingId: string): readonly Column<Paying>[] => [
+  {
+    name: 'Account',
+    show: ({ accountId, name }) => (
+      <Link to="/accounts/$accountId" params={{ accountId }}>
+        <bdi>{name ?? accountId}</bdi>
+      </Link>
+    ),
+  },
+  {
+    name: 'Charges',
+    isNumber: true,
+    show: ({ accountId, name, charges }) => (
+      <Link
+        to="/prices/tried/$repricingId/accounts/$accountId"
+        params={{ repricingId, accountId }}
+        search={{}}
+      >
+        {quantityText(charges)} <span className="heard">charges of {name}, side by side</span>
+      </Link>
+    ),
+  },
   { name: 'Pays', isNumber: true, show: ({ before, currency }) => moneyText(before, currency) },
   { name: 'Would pay', isNumber: true, show: ({ after, currency }) => moneyText(after, currency) },
   {
@@ -34,8 +50,13 @@ const accounts: readonly Column<Paying>[] = [
   { name: 'Change', isNumber: true, show: ({ change }) => percentOrNone(change) },
 ];
 
+const limitTexts: Readonly<Record<string, string>> = {
+  accountChangeMax: 'Change of an account',
+  totalDecreaseMax: 'Decrease of the total',
+};
+
 const violations: readonly Column<Violation>[] = [
-  { name: 'Limit', show: ({ limit }) => limit },
+  { name: 'Limit', show: ({ limit }) => limitTexts[limit] ?? limit },
   {
     name: 'Account',
     show: ({ accountId }) => (accountId === null ? 'all' : <AccountName accountId={accountId} />),
@@ -78,17 +99,7 @@ function Sums({ of }: { readonly of: Repricing }): ReactNode {
         rows={of.before}
         keyOf={({ currency }) => currency}
       />
-      {change === null ? null : (
-        <Facts
-          of={[
-            ['Smallest change of an account', percentOrNone(change.min)],
-            ['5th percentile', percentOrNone(change.p5)],
-            ['Median', percentOrNone(change.p50)],
-            ['95th percentile', percentOrNone(change.p95)],
-            ['Largest', percentOrNone(change.max)],
-          ]}
-        />
-      )}
+      {change === null ? null : <Spread of={change} />}
     </>
   );
 }
@@ -117,40 +128,12 @@ function Accounts({ repricingId }: { readonly repricingId: string }): ReactNode 
         query={query}
         caption="What accounts would pay"
         name="accounts"
-        columns={accounts}
+        columns={accountsOf(repricingId)}
         keyOf={({ accountId, currency }) => `${accountId} ${currency}`}
         page={page}
         size={size}
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
         empty={<p>Nobody has used it in this time.</p>}
-      />
-    </Section>
-  );
-}
-
-/** Puts it in force from a day on. */
-function Promote({ of }: { readonly of: Repricing }): ReactNode {
-  const [fromDate, setFromDate] = useState('');
-  if (of.promotedFrom !== null) {
-    return (
-      <p className="good">
-        In force from {of.promotedFrom}, by <bdi>{of.promotedBy}</bdi>.
-      </p>
-    );
-  }
-  return (
-    <Section title="Put it in force">
-      <p>
-        A version of the card is made that begins on this day. Nothing is rated again by itself.
-      </p>
-      <div className="fields">
-        <Field label="From" type="date" value={fromDate} onChange={setFromDate} />
-      </div>
-      <Action
-        name="Put it in force"
-        isPrimary
-        isDisabled={fromDate === ''}
-        onDo={() => promote(of.id, fromDate)}
       />
     </Section>
   );

@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import type { ExactJson } from '../api/exact-json.ts';
+import { isNumberText, type ExactJson } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Field } from '../shown/field.tsx';
-import { tryPrices } from './queries.ts';
+import { tryPrices, type Guard } from './queries.ts';
 import { areRates, Rows } from './rows.tsx';
 import { SampleTotal } from './sample-total.tsx';
 
@@ -16,6 +16,8 @@ function lastMonth(): { readonly from: string; readonly to: string } {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   return { from: dayOf(Date.UTC(year, month - 1, 1)), to: dayOf(Date.UTC(year, month, 1)) };
 }
+
+const isLimit = (text: string): boolean => text === '' || isNumberText(text);
 
 /** Other numbers in a card, and what they would have made of what was used. */
 export function Try({
@@ -31,6 +33,7 @@ export function Try({
   const [rows, setRows] = useState(inForce);
   const [name, setName] = useState(`Other prices in ${currency}`);
   const [{ from, to }, setTime] = useState(lastMonth);
+  const [limits, setLimits] = useState<Guard>({ accountChangeMax: '', totalDecreaseMax: '' });
   const tried = { serviceId, currency, from, to, rows };
   return (
     <Section title={`Try other prices in ${currency}`}>
@@ -51,12 +54,26 @@ export function Try({
           onChange={(day) => setTime({ from, to: day })}
         />
       </div>
+      <div className="fields">
+        <Field
+          label="An account may change by at most (%)"
+          type="number"
+          value={limits.accountChangeMax}
+          onChange={(accountChangeMax) => setLimits({ ...limits, accountChangeMax })}
+        />
+        <Field
+          label="The total may fall by at most (%)"
+          type="number"
+          value={limits.totalDecreaseMax}
+          onChange={(totalDecreaseMax) => setLimits({ ...limits, totalDecreaseMax })}
+        />
+      </div>
       <SampleTotal of={tried} />
       <Action
         name="Run over this time"
         isPrimary
-        isDisabled={!areRates(rows)}
-        onDo={() => tryPrices(name, tried)}
+        isDisabled={!areRates(rows) || !Object.values(limits).every(isLimit)}
+        onDo={() => tryPrices(name, tried, limits)}
         onDone={({ executionId }) =>
           void navigate({
             to: '/prices/tried/$repricingId',

@@ -91,6 +91,18 @@ export const repriceWorkflow = {
   },
 } as const;
 
+const ChangeBin = Type.Object(
+  {
+    from: percent('The end nearer to the lowest change, in percent; null: there is none.'),
+    to: percent('The other end; null likewise.'),
+    accounts: Count('Accounts whose change is between them, each currency by itself.'),
+  },
+  {
+    description:
+      'Accounts by change: the end that is nearer to 0 does not count, and no change is a range of its own.',
+  },
+);
+
 const Change = Type.Object(
   {
     p5: percent('The 5th percentile of accounts, by nearest rank.'),
@@ -98,6 +110,10 @@ const Change = Type.Object(
     p95: percent('The 95th percentile.'),
     min: percent('The lowest.'),
     max: percent('The highest.'),
+    bins: Type.Array(ChangeBin, {
+      description:
+        'How many accounts change how much; empty of what was tried before it was counted.',
+    }),
   },
   {
     description:
@@ -228,6 +244,7 @@ export const PromoteBody = writeBody(
     force: optional(
       Type.Boolean({ description: 'Whether it is done although the guard did not pass.' }),
     ),
+    dryRun: optional(Type.Boolean({ description: 'Whether it is only said what would be made.' })),
   },
   { description: 'From when on the prices that were tried are to hold.' },
 );
@@ -237,6 +254,7 @@ export const Promoted = Type.Object(
     repricingId: Uuid('The repricing.'),
     fromDate: DateText('First day of the versions.'),
     forced: Type.Boolean({ description: 'Whether the guard did not pass.' }),
+    dryRun: Type.Boolean({ description: 'Whether nothing was made: it would be.' }),
     versions: Type.Array(
       Type.Object(
         {
@@ -360,7 +378,7 @@ export const repricingOperations = {
       'Makes a version of each card that begins on that day, changes pricing logic, and makes adjustments. ' +
       '409 when the guard ' +
       'did not pass, unless force is true, which the audit keeps; 400 for changes of usage. Nothing is ' +
-      'rated again by itself.',
+      'rated again by itself. With dryRun it says what would be made, and nothing is.',
     body: PromoteBody,
     example: { fromDate: '2041-01-01' },
     success: reply.dto(Promoted),

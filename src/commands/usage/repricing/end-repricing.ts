@@ -4,6 +4,7 @@ import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import {
+  changeBounds,
   Repricing,
   type ChangeSpread,
   type GuardViolation,
@@ -22,7 +23,23 @@ interface Figures extends ChangeSpread {
   readonly accounts: number;
   readonly events: string;
   readonly rejected: readonly KeptEvents[];
+  readonly bins: readonly number[];
 }
+
+/** Whether a change is in the range that ends at `to`: of 0 to both sides, nearer ends do not count. */
+function isWithin(from: string | undefined, to: string | undefined): string {
+  if (from === '0' && to === '0') return 'change = 0';
+  const isBelow = to !== undefined && !(Number(to) > 0);
+  const [above, below] = isBelow ? ['>=', '<'] : ['>', '<='];
+  return [
+    ...(from === undefined ? [] : [`change ${above} ${from}`]),
+    ...(to === undefined ? [] : [`change ${below} ${to}`]),
+  ].join(' and ');
+}
+
+const binsSql = [...changeBounds, undefined]
+  .map((to, at) => `count(*) filter (where ${isWithin(changeBounds[at - 1], to)})`)
+  .join(', ');
 
 /** `percentile_disc` is the percentile by nearest rank. */
 const figuresSql = `
@@ -30,7 +47,7 @@ const figuresSql = `
     percentile_disc(0.05) within group (order by change) as "p5",
     percentile_disc(0.5) within group (order by change) as "p50",
     percentile_disc(0.95) within group (order by change) as "p95",
-    min(change) as "min", max(change) as "max",
+    min(change) as "min", max(change) as "max", json_build_array(${binsSql}) as "bins",
     (select events from repricing_run
       where tenant_id = :tenantId and repricing_id = :id) as "events",
     (select coalesce(json_agg(json_build_object('code', key, 'events', value::integer) order by key), '[]')
@@ -101,7 +118,7 @@ export async function endRepricing(scope: Scope, id: string) {
     const violations = await findViolations(trx, bindings, repricing);
     const sumsOf = (of: 'before' | 'after'): CurrencySum[] =>
       totals.map((total) => ({ currency: total.currency, amount: total[of] }));
-    const { p5, p50, p95, min, max, events, accounts, rejected } = figures;
+    const { p5, p50, p95, min, max, bins, events, accounts, rejected } = figures;
     const change = { p5, p50, p95, min, max };
     const [before, after] = [sumsOf('before'), sumsOf('after')];
     await repricing
@@ -114,7 +131,7 @@ export async function endRepricing(scope: Scope, id: string) {
         rejected: [...rejected],
         before,
         after,
-        change,
+        change: { ...change, bins },
         isPassed: violations.length === 0,
         violations,
       });

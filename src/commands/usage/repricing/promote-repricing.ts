@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../../../kernel/problem.js';
 import { within, type Scope } from '../../../kernel/scope.js';
@@ -28,15 +29,35 @@ function requirePromotable(repricing: Repricing, isForced: boolean): void {
   );
 }
 
+/** Takes back what was only tried; the transaction goes on. */
+class TriedOnly extends Error {}
+
+/** Does something in a part of a transaction that is taken back. */
+async function tryOnly<T>(
+  trx: Knex.Transaction,
+  work: (part: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  let made: { readonly of: T } | undefined;
+  const done = trx.transaction(async (part) => {
+    made = { of: await work(part) };
+    throw new TriedOnly();
+  });
+  await done.catch((error: unknown) => {
+    if (!(error instanceof TriedOnly)) throw error;
+  });
+  if (!made) throw new Error('What was tried has come to an end.');
+  return made.of;
+}
+
 /**
- * Puts what was tried in force from a day on: a version of each card, and pricing logic. 400: there is
- * nothing to put in force. 404: there is no such repricing. 409: it has not ended, its guard did not
- * pass, or a version begins on that day.
+ * Puts what was tried in force from a day on: a version of each card, and pricing logic. With `dryRun` it
+ * says what would be made, and nothing is. 400: there is nothing to put in force. 404: there is no such
+ * repricing. 409: it has not ended, its guard did not pass, or a version begins on that day.
  */
 export async function promoteRepricing(
   scope: Scope,
   id: string,
-  { fromDate, force }: Static<typeof PromoteBody>,
+  { fromDate, force, dryRun }: Static<typeof PromoteBody>,
 ): Promise<Static<typeof Promoted>> {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
@@ -53,17 +74,23 @@ export async function promoteRepricing(
       );
     }
     requirePromotable(repricing, force === true);
-    const versions: PromotedVersion[] = [];
-    for (const change of changes) {
-      versions.push(await promoteChange(trx, within(scope, trx), change, fromDate));
-    }
+    const make = async (part: Knex.Transaction): Promise<PromotedVersion[]> => {
+      const versions: PromotedVersion[] = [];
+      for (const change of changes) {
+        versions.push(await promoteChange(part, within(scope, part), change, fromDate));
+      }
+      return versions;
+    };
     const isForced = repricing.isPassed !== true;
+    const of = { repricingId: id, fromDate, forced: isForced, dryRun: dryRun === true };
+    if (of.dryRun) return { ...of, versions: await tryOnly(trx, make) };
+    const versions = await make(trx);
     await repricing.$query(trx).forTenant(tenantId).patch({
       promotedAt: scope.now(),
       promotedFrom: fromDate,
       promotedBy: scope.actor,
       isForced,
     });
-    return { repricingId: id, fromDate, forced: isForced, versions };
+    return { ...of, versions };
   });
 }

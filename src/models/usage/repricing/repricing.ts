@@ -14,6 +14,14 @@ export interface ChangeSpread {
   readonly max: string | null;
 }
 
+/** In how many percent ranges of changes end, from the lowest; no change is a range of its own. */
+export const changeBounds = ['-50', '-25', '-10', '-5', '0', '0', '5', '10', '25', '50'] as const;
+
+/** The spread as it is kept: with how many accounts are in each range; versions before had none. */
+export interface KeptSpread extends ChangeSpread {
+  readonly bins?: readonly number[];
+}
+
 /** Where a limit is not kept; decimals are text. */
 export interface GuardViolation {
   readonly limit: 'accountChangeMax' | 'totalDecreaseMax';
@@ -32,7 +40,7 @@ export interface RepricingOutcome {
   readonly rejected: readonly KeptEvents[] | null;
   readonly before: readonly CurrencySum[] | null;
   readonly after: readonly CurrencySum[] | null;
-  readonly change: ChangeSpread | null;
+  readonly change: KeptSpread | null;
   readonly isPassed: boolean | null;
   readonly violations: readonly GuardViolation[] | null;
 }
@@ -59,7 +67,7 @@ export class Repricing extends TenantModel implements RepricingOutcome {
   declare rejected: KeptEvents[] | null;
   declare before: CurrencySum[] | null;
   declare after: CurrencySum[] | null;
-  declare change: ChangeSpread | null;
+  declare change: KeptSpread | null;
   declare isPassed: boolean | null;
   declare violations: GuardViolation[] | null;
   declare promotedAt: Date | null;

@@ -5,7 +5,7 @@ import type { Scope } from '../../../kernel/scope.js';
 import { parseJson } from '../../../kernel/text/json.js';
 import type { ExecutionStatus } from '../../../messages/flow-run.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
-import { Repricing } from '../../../models/usage/repricing/repricing.js';
+import { changeBounds, Repricing } from '../../../models/usage/repricing/repricing.js';
 import {
   readPeriods,
   type RepricedPeriod,
@@ -55,6 +55,7 @@ function presentSummary(of: Repricing, progress: Progress | undefined): SummaryD
       p95: decimal(change.p95),
       min: decimal(change.min),
       max: decimal(change.max),
+      bins: presentBins(change.bins ?? []),
     },
     guard:
       isPassed === null ? null : { passed: isPassed, violations: presentViolations(violations) },
@@ -65,6 +66,13 @@ function presentSummary(of: Repricing, progress: Progress | undefined): SummaryD
     isRemoved: of.removedAt !== null,
   };
 }
+
+const presentBins = (bins: readonly number[]) =>
+  bins.map((accounts, at) => ({
+    from: decimal(changeBounds[at - 1] ?? null),
+    to: decimal(changeBounds[at] ?? null),
+    accounts,
+  }));
 
 /** Violations as the API shows them. */
 export const presentViolations = (violations: Repricing['violations']) =>

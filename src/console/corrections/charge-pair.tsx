@@ -1,0 +1,97 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { membersOf, type Keeping } from '../api/written-json.ts';
+import { Section } from '../frame/page.tsx';
+import { Charge } from '../receipts/explanation.tsx';
+import { Value } from '../shown/changes.tsx';
+import { moneyText } from '../shown/format.ts';
+import { Facts } from '../shown/values.tsx';
+
+/** A charge in two states: before and after a correction, or in the books and with other prices. */
+type Pair = Keeping<
+  Pick<
+    Schemas['RepricedCharge'],
+    | 'eventId'
+    | 'externalTransactionId'
+    | 'currency'
+    | 'before'
+    | 'after'
+    | 'difference'
+    | 'beforeExplanation'
+    | 'afterExplanation'
+    | 'firstDifference'
+  >,
+  'firstDifference'
+>;
+
+/** The first step in which two charges part. */
+function Parting({ of }: { readonly of: NonNullable<Pair['firstDifference']> }): ReactNode {
+  const { step, before, after } = Object.fromEntries(membersOf(of));
+  return (
+    <p>
+      They part at{' '}
+      <strong>
+        <Value of={step} />
+      </strong>
+      : <Value of={before} /> became <Value of={after} />.
+    </p>
+  );
+}
+
+/** One of two explanations; there may be none. */
+const Side = ({
+  title,
+  of,
+}: {
+  readonly title: string;
+  readonly of: Pair['beforeExplanation'];
+}): ReactNode => (
+  <div className="card">
+    <h3>{title}</h3>
+    {of === null || of === undefined ? (
+      <p className="muted">There is no charge, or it cannot be told.</p>
+    ) : (
+      <Charge explanation={of} />
+    )}
+  </div>
+);
+
+/** A charge in both states: where the two part, and both in full. */
+export function ChargePair({
+  of,
+  names: [first, second] = ['Before', 'After'],
+}: {
+  readonly of: Pair;
+  readonly names?: readonly [before: string, after: string];
+}): ReactNode {
+  const { externalTransactionId, eventId, before, after, difference, currency } = of;
+  const { firstDifference } = of;
+  return (
+    <Section title={`Event ${externalTransactionId}`}>
+      <Facts
+        of={[
+          [
+            'Event',
+            <Link key="event" to="/receipts/$eventId" params={{ eventId }} search={{}}>
+              <bdi>{externalTransactionId}</bdi>
+            </Link>,
+          ],
+          [first, moneyText(before, currency)],
+          [second, moneyText(after, currency)],
+          ['Difference', <strong key="difference">{moneyText(difference, currency)}</strong>],
+        ]}
+      />
+      {firstDifference === null || firstDifference === undefined ? null : (
+        <Parting of={firstDifference} />
+      )}
+      <details>
+        <summary>Both charges of {externalTransactionId}, side by side</summary>
+        <div className="sides">
+          <Side title={first} of={of.beforeExplanation} />
+          <Side title={second} of={of.afterExplanation} />
+        </div>
+      </details>
+    </Section>
+  );
+}

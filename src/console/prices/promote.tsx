@@ -1,0 +1,159 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Section } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Field } from '../shown/field.tsx';
+import { quantityText } from '../shown/format.ts';
+import { None } from '../shown/values.tsx';
+import { priceText } from './price-text.ts';
+import { promote, versionsOf, type Repricing } from './queries.ts';
+
+type Row = Schemas['RateCardRow'];
+type Promoted = Schemas['Promoted'];
+
+/** A card that was tried; its rows are as they were sent, with all that says what they cost. */
+interface CardChange {
+  readonly serviceId: string;
+  readonly currency: string;
+  readonly rows: readonly Row[];
+}
+
+const isOfCard = (change: unknown): change is CardChange =>
+  typeof change === 'object' &&
+  change !== null &&
+  'kind' in change &&
+  change.kind === 'rateCard' &&
+  'rows' in change;
+
+const isOfUsage = (change: unknown): boolean =>
+  typeof change === 'object' && change !== null && 'kind' in change && change.kind === 'usage';
+
+interface Compared {
+  readonly label: string;
+  readonly now: string;
+  readonly then: string;
+}
+
+/** What rows of the same label cost now and then. */
+function compare(now: readonly Row[], { rows, currency }: CardChange): Compared[] {
+  const textOf = (of: readonly Row[], label: string): string =>
+    of
+      .filter((row) => row.label === label)
+      .map((row) => priceText(row, currency))
+      .join('; ');
+  return [...new Set([...rows, ...now].map(({ label }) => label))].map((label) => ({
+    label,
+    now: textOf(now, label),
+    then: textOf(rows, label),
+  }));
+}
+
+const compared: readonly Column<Compared>[] = [
+  { name: 'Row', show: ({ label }) => <bdi>{label}</bdi> },
+  { name: 'Now', show: ({ now }) => now || <None /> },
+  { name: 'Then', show: ({ then }) => then || <None /> },
+];
+
+/** The rows of a card as they are in force, and as they would be. */
+function CardRows({ of }: { readonly of: CardChange }): ReactNode {
+  const { data } = useQuery(versionsOf(of.serviceId, of.currency));
+  const now = data?.content.find(({ isCurrent }) => isCurrent)?.rows;
+  return now === undefined ? null : (
+    <DataTable
+      caption={`Prices in ${of.currency}, now and then`}
+      columns={compared}
+      rows={compare(now, of)}
+      keyOf={({ label }) => label}
+    />
+  );
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  rateCard: 'the card',
+  exceptionCard: 'the prices of a contract line',
+};
+
+/** What is made of a change, in words. */
+function versionText(of: Promoted['versions'][number]): string {
+  const { kind, versionNo, currency, affectedEvents } = of;
+  if (kind === 'pricingLogic') return 'The pricing logic, for all usage from now on.';
+  if (kind === 'adjustment') return 'An adjustment beside the prices.';
+  const touched =
+    affectedEvents === null || affectedEvents === '0'
+      ? ''
+      : ` It touches ${quantityText(affectedEvents)} events that were rated: they stay as they are until they are rated again.`;
+  return `Version ${versionNo ?? ''} of ${kinds[kind] ?? kind} in ${currency ?? ''}.${touched}`;
+}
+
+const Made = ({ of }: { readonly of: Promoted }): ReactNode => (
+  <>
+    <p>
+      {of.dryRun ? 'This would be made' : 'This was made'}, from {of.fromDate} on:
+    </p>
+    <ul>
+      {of.versions.map((version, index) => (
+        <li key={index}>{versionText(version)}</li>
+      ))}
+    </ul>
+  </>
+);
+
+/** Puts it in force from a day on, once it was said what is made. */
+export function Promote({ of }: { readonly of: Repricing }): ReactNode {
+  const [fromDate, setFromDate] = useState('');
+  const [force, setForce] = useState(false);
+  const [made, setMade] = useState<Promoted>();
+  const isBroken = of.guard?.passed === false;
+  const isSeen = made?.fromDate === fromDate && made.dryRun;
+  if (of.promotedFrom !== null) {
+    return (
+      <>
+        <p className="good">
+          In force from {of.promotedFrom}, by <bdi>{of.promotedBy}</bdi>
+          {of.isForced ? ', although limits were not kept' : ''}.
+        </p>
+        {made === undefined ? null : <Made of={made} />}
+      </>
+    );
+  }
+  if (of.changes.length === 0 || of.changes.some(isOfUsage)) return null;
+  return (
+    <Section title="Put it in force">
+      <p>Versions are made that begin on this day. Nothing is rated again by itself.</p>
+      {of.changes.map((change, index) =>
+        isOfCard(change) ? <CardRows key={index} of={change} /> : null,
+      )}
+      <div className="fields">
+        <Field label="From" type="date" value={fromDate} onChange={setFromDate} />
+        {isBroken ? (
+          <label className="check">
+            <span>Although limits are not kept; the audit says so</span>
+            <input
+              type="checkbox"
+              checked={force}
+              onChange={({ target }) => setForce(target.checked)}
+            />
+          </label>
+        ) : null}
+      </div>
+      <Action
+        name="Say what is made"
+        isDisabled={fromDate === '' || (isBroken && !force)}
+        onDo={() => promote(of.id, { fromDate, force, dryRun: true })}
+        onDone={setMade}
+      />
+      <div role="status">{isSeen ? <Made of={made} /> : null}</div>
+      {isSeen ? (
+        <Action
+          name="Put it in force"
+          isPrimary
+          isDisabled={isBroken && !force}
+          onDo={() => promote(of.id, { fromDate, force, dryRun: false })}
+          onDone={setMade}
+        />
+      ) : null}
+    </Section>
+  );
+}
