@@ -107,6 +107,10 @@ describe('prices in the console', function () {
     expect(text).to.include('0.012500000000000001');
     await visit.open(`/console/prices/${calls}`, 'Calls');
     await visit.told('API calls: USD 0.012500000000000001 each');
+    await visit.find('figure', 'Versions in USD by time');
+    await visit.told('to 2040-12-31, in force today');
+    await visit.told('Version 2: from 2041-01-01');
+    await visit.inspect('prices-versions');
     await visit.open('/console/prices', 'Prices');
     await visit.find('link', 'A quarter more');
     await visit.told('2041-01-01');

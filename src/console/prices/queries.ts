@@ -36,13 +36,16 @@ export const cardsOf = (serviceId: string) =>
       ),
   });
 
+/** As many versions as are shown; a card has few. */
+const versionsMax = 100;
+
 export const versionsOf = (serviceId: string, currency: string) =>
   queryOptions({
     queryKey: ['card versions', serviceId, currency],
     queryFn: ({ signal }) =>
       read(
         api.GET('/api/v1/external/services/{serviceId}/rate-cards/{currency}/versions', {
-          params: { path: { serviceId, currency } },
+          params: { path: { serviceId, currency }, query: { size: digits(versionsMax) } },
           signal,
         }),
       ),

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { service } from '../accounts/queries.ts';
 import type { Schemas } from '../api/client.ts';
+import { Spans } from '../charts/spans.tsx';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
@@ -34,6 +35,13 @@ const columns: readonly Column<Version>[] = [
   },
 ];
 
+const spanOf = ({ versionNo, fromDate, toDate, isCurrent }: Version) => ({
+  name: `Version ${quantityText(versionNo)}`,
+  from: fromDate,
+  to: toDate ?? null,
+  ...(isCurrent ? { note: 'in force today' } : {}),
+});
+
 const route = getRouteApi('/prices/$serviceId');
 
 /** The versions of a card, and the form to try another. */
@@ -45,13 +53,25 @@ function Card({ currency }: { readonly currency: string }): ReactNode {
     <>
       <Section title={`Prices in ${currency}`}>
         <Loaded query={versions}>
-          {({ content }) => (
-            <DataTable
-              caption={`Versions in ${currency}, the newest first`}
-              columns={columns}
-              rows={content}
-              keyOf={({ versionNo }) => versionNo}
-            />
+          {({ content, totalElements }) => (
+            <>
+              <Spans
+                name={`Versions in ${currency} by time`}
+                spans={content.toReversed().map(spanOf)}
+                today={new Date().toISOString().slice(0, 10)}
+              />
+              {totalElements === String(content.length) ? null : (
+                <p>
+                  The newest {content.length} of {quantityText(totalElements)}.
+                </p>
+              )}
+              <DataTable
+                caption={`Versions in ${currency}, the newest first`}
+                columns={columns}
+                rows={content}
+                keyOf={({ versionNo }) => versionNo}
+              />
+            </>
           )}
         </Loaded>
       </Section>
