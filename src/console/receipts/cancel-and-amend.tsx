@@ -22,21 +22,25 @@ const Preview = ({
   of: { changed, before, after, rejected },
 }: {
   readonly of: Tried;
-}): ReactNode => (
-  <>
-    <Facts
-      of={[
-        ['Events that come out different', quantityText(changed)],
-        ['Before', orNone(sumsText(before))],
-        ['After', orNone(sumsText(after))],
-        ...rejected.map(
-          ({ code, events }) => [`Keep their charges: ${code}`, quantityText(events)] as const,
-        ),
-      ]}
-    />
-    <p>Later events of the same counters are among them. {following}</p>
-  </>
-);
+}): ReactNode =>
+  // Of a rejected event that is dismissed.
+  changed === '0' ? (
+    <p>No charge changes.</p>
+  ) : (
+    <>
+      <Facts
+        of={[
+          ['Events that come out different', quantityText(changed)],
+          ['Before', orNone(sumsText(before))],
+          ['After', orNone(sumsText(after))],
+          ...rejected.map(
+            ({ code, events }) => [`Keep their charges: ${code}`, quantityText(events)] as const,
+          ),
+        ]}
+      />
+      <p>Later events of the same counters are among them. {following}</p>
+    </>
+  );
 
 /** Says what a correction would come to; only then there is the button that does it. */
 function TryFirst({
@@ -85,15 +89,41 @@ function TryFirst({
   );
 }
 
+/** What is done to an event is called otherwise where it was never rated: nothing is taken back then. */
+const words = {
+  rated: {
+    title: 'Amend or cancel',
+    summary: 'Mend it: amend or cancel',
+    reason: 'Reason, which the correction says',
+    tryAmend: 'What amending it changes',
+    amend: 'Amend it',
+    canceled: 'Canceled, it costs nothing, and its id stays taken.',
+    tryCancel: 'What canceling it changes',
+    cancel: 'Cancel it',
+  },
+  rejected: {
+    title: 'Mend or dismiss',
+    summary: 'Mend it and send it again, or dismiss it',
+    reason: 'Reason, which is kept with it',
+    tryAmend: 'What sending it again comes to',
+    amend: 'Send it again',
+    canceled: 'Dismissed, it is never billed: it counts as canceled and is not tried again.',
+    tryCancel: 'What dismissing it changes',
+    cancel: 'Dismiss it',
+  },
+} as const;
+type Words = (typeof words)[keyof typeof words];
+
 interface Mending {
   readonly id: string;
+  readonly said: Words;
   /** The charges that stand. */
   readonly charges: string;
   readonly reason: string;
   readonly onDone: (corrected: Corrected) => void;
 }
 
-function Amend({ id, charges, reason, onDone }: Mending): ReactNode {
+function Amend({ id, said, charges, reason, onDone }: Mending): ReactNode {
   const query = useQuery(messageLines(id));
   const [changed, setChanged] = useState<string>();
   return (
@@ -120,8 +150,8 @@ function Amend({ id, charges, reason, onDone }: Mending): ReactNode {
                 : 'It is rated anew with what is in force at its time.'}
             </p>
             <TryFirst
-              tryName="What amending it changes"
-              name="Amend it"
+              tryName={said.tryAmend}
+              name={said.amend}
               of={`${charges} ${text}`}
               isDisabled={reason === '' || message === undefined || text === lines}
               onDo={(dryRun) => amend(id, reason, message ?? null, dryRun)}
@@ -137,20 +167,49 @@ function Amend({ id, charges, reason, onDone }: Mending): ReactNode {
   );
 }
 
-/** An event that was wrong: canceled, or given other content. What that does is said before. */
+const doneText = ({ status, correctionId }: Corrected): string =>
+  status === 'rated'
+    ? 'It was amended.'
+    : correctionId === null
+      ? 'It is dismissed.'
+      : 'It is canceled.';
+
+/** How an event is amended or canceled; its content may be gone. */
+function Ways({ of, hasMessage }: { of: Mending; hasMessage: boolean }): ReactNode {
+  const { id, said, charges, reason, onDone } = of;
+  return (
+    <>
+      {hasMessage ? <Amend {...of} /> : null}
+      <p>{said.canceled}</p>
+      <TryFirst
+        tryName={said.tryCancel}
+        name={said.cancel}
+        of={charges}
+        isDisabled={reason === ''}
+        onDo={(dryRun) => cancel(id, reason, dryRun)}
+        onDone={onDone}
+      />
+    </>
+  );
+}
+
+/**
+ * An event that was wrong: canceled, or given other content; one that could not be rated is dismissed, or
+ * mended and rated. What that does is said before.
+ */
 export function Mend({ event }: { readonly event: Event }): ReactNode {
   const [reason, setReason] = useState('');
   const [corrected, setCorrected] = useState<Corrected>();
-  const { id, status } = event;
+  const { id, status, message } = event;
   if (id === null) return null;
+  const said = status === 'rated' || status === 'rejected' ? words[status] : undefined;
   const charges = event.ratedTransactions.map((charge) => charge.id).join(' ');
-  const mending = { id, charges, reason: reason.trim(), onDone: setCorrected };
   return (
     <>
       <p role="status">
         {corrected === undefined ? null : (
           <>
-            {corrected.status === 'canceled' ? 'It is canceled.' : 'It was amended.'}{' '}
+            {doneText(corrected)}{' '}
             {corrected.correctionId === null ? null : (
               <Link
                 to="/usage/corrections/$correctionId"
@@ -163,20 +222,15 @@ export function Mend({ event }: { readonly event: Event }): ReactNode {
           </>
         )}
       </p>
-      {status === 'rated' ? (
-        <details>
-          <summary>Mend it: amend or cancel</summary>
-          <Section title="Amend or cancel">
-            <Reason label="Reason, which the correction says" value={reason} onChange={setReason} />
-            {event.message === null || event.message === undefined ? null : <Amend {...mending} />}
-            <p>Canceled, it costs nothing, and its id stays taken.</p>
-            <TryFirst
-              tryName="What canceling it changes"
-              name="Cancel it"
-              of={charges}
-              isDisabled={mending.reason === ''}
-              onDo={(dryRun) => cancel(id, mending.reason, dryRun)}
-              onDone={setCorrected}
+      {said ? (
+        // What was not rated has nothing else to show.
+        <details open={status === 'rejected'}>
+          <summary>{said.summary}</summary>
+          <Section title={said.title}>
+            <Reason label={said.reason} value={reason} onChange={setReason} />
+            <Ways
+              of={{ id, said, charges, reason: reason.trim(), onDone: setCorrected }}
+              hasMessage={message !== null && message !== undefined}
             />
           </Section>
         </details>

@@ -56,18 +56,23 @@ const retryOne = (id: string) =>
 /** Is told of what came of a row, which may not be in the list any more then. */
 type Tell = (text: string) => void;
 
-/** An event that could not be rated: what is wrong, and another try. */
+/** An event that could not be rated: what is wrong, another try, and where it is mended or dismissed. */
 const Again = ({ event, onTold }: { readonly event: Event; readonly onTold: Tell }): ReactNode => {
   const { id, externalTransactionId, reason } = event;
   return (
     <>
       <span>{orNone(reason)}</span>
       {id === null ? null : (
-        <Action
-          name="Try again"
-          onDo={() => retryOne(id)}
-          onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
-        />
+        <>
+          <Action
+            name="Try again"
+            onDo={() => retryOne(id)}
+            onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
+          />
+          <Link to="/receipts/$eventId" params={{ eventId: id }} search={{}}>
+            Mend or dismiss it
+          </Link>
+        </>
       )}
     </>
   );

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { usage } from '../support/billing/usage.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** Events that could not be rated: mended and sent again, or dismissed. */
+describe('rejected events in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+
+  before(async () => {
+    await story.account('acme', { name: 'Acme' });
+    const calls = await story.service('Calls');
+    const of = (externalTransactionId: string, api_calls: string) =>
+      usage('acme', calls, { externalTransactionId, dimensions: { api_calls } });
+    await story.send(of('wrong', 'a lot'), of('test', 'none at all'));
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  const press = async (name: string) => {
+    await visit.tabTo(name);
+    await visit.page.keyboard.press('Enter');
+  };
+  const reason = async (text: string) => {
+    await visit.tabTo('Reason, which is kept with it');
+    await visit.page.keyboard.type(text);
+  };
+
+  // spec/beyond.md R427
+  it('are mended and sent again from their list by keyboard, which says before what comes of it', async () => {
+    await visit.open('/console/usage/events?status=rejected', 'Rejected events');
+    await visit.find('link', 'wrong');
+    await visit.inspect('rejected');
+    await visit.tabTo('wrong');
+    await press('Mend or dismiss it');
+    await visit.arrive('Receipt of wrong');
+    await visit.told('This event has no charge: ');
+    await visit.find('textbox', 'What it should have said, as JSON');
+    await visit.inspect('rejected-receipt');
+    await reason('The meter wrote words.');
+    await visit.tabTo('What it should have said, as JSON');
+    const said = String(await visit.page.evaluate('document.activeElement.value'));
+    await visit.page.evaluate('document.activeElement.select()');
+    await visit.page.keyboard.sendCharacter(said.replace('a lot', '300'));
+    await press('What sending it again comes to');
+    // 300 at 0.01.
+    await visit.told('USD 3.00');
+    expect(await visit.text()).to.not.include('It was amended.');
+    await visit.inspect('rejected-tried');
+    await press('Send it again');
+    await visit.told('It was amended.');
+    await visit.find('heading', 'Charge of USD 3.00');
+    await visit.find('link', 'What the correction came to');
+    await visit.inspect('rejected-mended');
+  });
+
+  // spec/beyond.md R427
+  it('are dismissed, and are not among the rejected any more', async () => {
+    await visit.open('/console/usage/events?status=rejected', 'Rejected events');
+    await visit.click('link', 'test');
+    await visit.arrive('Receipt of test');
+    await visit.find('button', 'What dismissing it changes');
+    await reason('Sent by a test.');
+    await press('What dismissing it changes');
+    await visit.told('No charge changes.');
+    await press('Dismiss it');
+    await visit.told('It is dismissed.');
+    await visit.told('This event has no charge: Sent by a test.');
+    expect(await visit.text()).to.not.include('dismiss it');
+    await visit.inspect('rejected-dismissed');
+    await visit.open('/console/usage/events?status=rejected', 'Rejected events');
+    await visit.told('No event is rejected here.');
+  });
+});
