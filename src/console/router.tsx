@@ -140,7 +140,7 @@ const usageRoute = createRoute({
 const eventsRoute = createRoute({
   ...at,
   path: '/usage/events',
-  validateSearch: listSearch(['status', 'code', 'from', 'to', 'accountId']),
+  validateSearch: listSearch(['status', 'code', 'from', 'to', 'accountId', 'serviceId']),
   component: lazyRouteComponent(() => import('./usage/events-page.tsx'), 'EventsPage'),
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { zoomedTo } from '../../src/console/usage/zoom.js';
+import { timeOf, zoomedTo } from '../../src/console/usage/zoom.js';
 
 // spec/beyond.md R453
 describe('the time that a choice of bars shows', () => {
@@ -32,6 +32,32 @@ describe('the time that a choice of bars shows', () => {
     expect(zoomedTo(['2026-03-01', '2026-04-01'], 'month', shown)).to.deep.equal({
       ...shown,
       bucket: 'day',
+    });
+  });
+});
+
+// spec/beyond.md R368
+describe('the time of a bar, as lists of events take it', () => {
+  const shown = { from: '2026-03-10', to: '2026-04-10' };
+  for (const [bucket, start, from, to] of [
+    ['hour', '2026-03-31T23:00:00.000Z', '2026-03-31T23:00:00Z', '2026-04-01T00:00:00Z'],
+    ['day', '2026-03-31T00:00:00.000Z', '2026-03-31', '2026-03-31'],
+    ['week', '2026-03-16T00:00:00.000Z', '2026-03-16', '2026-03-22'],
+    // Of the first and the last what is shown.
+    ['week', '2026-03-09T00:00:00.000Z', '2026-03-10', '2026-03-15'],
+    ['month', '2026-04-01T00:00:00.000Z', '2026-04-01', '2026-04-09'],
+    ['month', '2026-03-01T00:00:00.000Z', '2026-03-10', '2026-03-31'],
+  ] as const) {
+    it(`of the ${bucket} from ${start}`, () => {
+      expect(timeOf(start, bucket, shown)).to.deep.equal({ from, to });
+    });
+  }
+
+  it('is a part of a day where a part of it is shown', () => {
+    const part = { from: '2026-03-10T06:00:00Z', to: '2026-03-12' };
+    expect(timeOf('2026-03-10T00:00:00.000Z', 'day', part)).to.deep.equal({
+      from: '2026-03-10T06:00:00Z',
+      to: '2026-03-11T00:00:00Z',
     });
   });
 });

@@ -10,7 +10,10 @@ import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
+import { AccountName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
+import { serviceField, timeField } from './fields.ts';
+import { serviceChoice } from './queries.ts';
 
 type Event = Schemas['UsageEventSummary'];
 type EventStatus = Event['status'];
@@ -22,17 +25,19 @@ interface EventSearch {
   readonly from?: string;
   readonly to?: string;
   readonly accountId?: string;
+  readonly serviceId?: string;
   readonly page?: number;
 }
 
 const size = 50;
 
 /** The filters that the API has; what it does not know it refuses, and says so. */
-const filterOf = ({ code, from, to, accountId }: EventSearch) => ({
+const filterOf = ({ code, from, to, accountId, serviceId }: EventSearch) => ({
   ...(code ? { code: code as Code } : {}),
   ...(from ? { from } : {}),
   ...(to ? { to } : {}),
   ...(accountId ? { accountId } : {}),
+  ...(serviceId ? { serviceId } : {}),
 });
 
 const eventList = (search: EventSearch) => {
@@ -157,7 +162,8 @@ function RetryAll({ search, total }: { readonly search: EventSearch; total: stri
 export function EventsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { status = '', code = '', from = '', to = '', page = 0 } = search;
+  const { status = '', code = '', from = '', to = '', accountId, serviceId = '', page = 0 } = search;
+  const services = useQuery(serviceChoice);
   const query = useQuery(eventList(search));
   const isRejected = status === 'rejected';
   const [told, setTold] = useState('');
@@ -180,11 +186,22 @@ export function EventsPage(): ReactNode {
         fields={[
           { name: 'status', label: 'Status', value: status, options: statusNames },
           { name: 'code', label: 'Code', value: code, hint: 'ACCOUNT_NOT_FOUND' },
-          { name: 'from', label: 'From', value: from, type: 'date' },
-          { name: 'to', label: 'Until', value: to, type: 'date' },
+          timeField('from', 'From', from),
+          timeField('to', 'Until', to),
+          serviceField('serviceId', serviceId, services.data),
         ]}
-        onApply={(texts) => void navigate({ search: texts })}
+        onApply={(texts) =>
+          void navigate({ search: { ...texts, ...(accountId ? { accountId } : {}) } })
+        }
       />
+      {accountId === undefined ? null : (
+        <p>
+          Of <AccountName accountId={accountId} />.{' '}
+          <Link to="/usage/events" search={({ accountId: _account, ...others }) => others}>
+            Show those of all accounts
+          </Link>
+        </p>
+      )}
       {isRejected && query.data ? (
         <RetryAll
           key={JSON.stringify(filterOf(search))}

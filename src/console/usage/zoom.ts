@@ -4,28 +4,50 @@ export type Bucket = (typeof buckets)[number];
 export const bucketOf = ({ bucket }: { readonly bucket?: string }): Bucket =>
   buckets.find((one) => one === bucket) ?? 'day';
 
-const dayMs = 86_400_000;
-const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10);
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const lengths = { hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
 
-/** The first day after the bucket that begins on a day. */
-const endOf = (day: string, bucket: Bucket): string =>
-  bucket === 'month'
-    ? dayOf(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 1))
-    : dayOf(Date.parse(day) + (bucket === 'week' ? 7 : 1) * dayMs);
+/** From an instant, or the midnight of a day, on, and before another. */
+interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** When the bucket that begins at an instant is over. */
+function endOf(start: string, bucket: Bucket): number {
+  const at = new Date(start);
+  if (bucket === 'none') return Infinity;
+  return bucket === 'month'
+    ? Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1)
+    : at.getTime() + lengths[bucket];
+}
 
 /**
- * Days from one bucket to another, of those that are shown (the first and the last week or month may begin
- * before them and end after them), in steps of which there are enough to look at.
+ * From the beginning of one bucket to the end of another, of what is shown: the first and the last may
+ * begin before it and end after it.
  */
-export function zoomedTo(
-  [first, last]: readonly [string, string],
-  bucket: Bucket,
-  shown: { readonly from: string; readonly to: string },
-) {
-  const from = first < shown.from ? shown.from : first;
-  const end = endOf(last, bucket);
-  const to = end > shown.to ? shown.to : end;
-  const days = (Date.parse(to) - Date.parse(from)) / dayMs;
+const within = ([first, last]: readonly [string, string], bucket: Bucket, shown: Range) => ({
+  from: Math.max(Date.parse(first), Date.parse(shown.from)),
+  to: Math.min(endOf(last, bucket), Date.parse(shown.to)),
+});
+
+const isMidnight = (ms: number): boolean => ms % dayMs === 0;
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** The time from one bucket to another, in steps of which there are enough to look at. */
+export function zoomedTo(ends: readonly [string, string], bucket: Bucket, shown: Range) {
+  const { from, to } = within(ends, bucket, shown);
+  const days = (to - from) / dayMs;
   const step: Bucket = days <= 3 ? 'hour' : days <= 92 ? 'day' : bucket;
-  return { from, to, bucket: step };
+  return { from: dayOf(from), to: dayOf(to), bucket: step };
+}
+
+/** The time of a bucket as lists of events take it, whose last day is in it. */
+export function timeOf(start: string, bucket: Bucket, shown: Range): Range {
+  const { from, to } = within([start, start], bucket, shown);
+  return isMidnight(from) && isMidnight(to)
+    ? { from: dayOf(from), to: dayOf(to - dayMs) }
+    : { from: instantOf(from), to: instantOf(to) };
 }

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { usage } from '../support/billing/usage.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** The chart of usage: from its bars to their events, and what its colours mean. */
+describe('bars of usage in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+  let texts: string;
+  let first: string;
+  const chart = 'Amounts in USD: arrow keys go from bar to bar';
+  const numbers = Array.from({ length: 10 }, (_each, index) => index + 1);
+
+  before(async () => {
+    for (const number of numbers) {
+      const id = await story.account(`a${number}`, { name: `Account ${number}` });
+      if (number === 1) first = id;
+    }
+    const calls = await story.service('Calls');
+    texts = await story.service('Texts');
+    const of = (account: string, service: string, at: string, api_calls: number) =>
+      usage(account, service, { eventTimestamp: at, dimensions: { api_calls: String(api_calls) } });
+    // At 0.01 each: 1.00 of Account 1 to 10.00 of Account 10 in one hour, and texts of 0.50 and 0.70.
+    await story.send(
+      ...numbers.map((number) =>
+        of(`a${number}`, calls, `2026-03-08T10:${number + 10}:00Z`, number * 100),
+      ),
+      of('a1', texts, '2026-03-08T11:30:00Z', 50),
+      of('a1', texts, '2026-03-20T11:30:00Z', 70),
+    );
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  /** Opens usage, and presses a key on its chart. */
+  const openChart = async (search: string, key: string) => {
+    await visit.open(`/console/usage?${search}`, 'Usage');
+    await visit.find('figure', 'Amounts in USD');
+    await visit.tabTo(chart);
+    await visit.page.keyboard.press(key);
+  };
+
+  // spec/beyond.md R368
+  it('lead from an hour to its events, of the service that was chosen', async () => {
+    await openChart(`from=2026-03-08&to=2026-03-09&bucket=hour&service=${texts}`, 'End');
+    await visit.told('2026-03-08 11:00: USD 0.50');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Usage events');
+    await visit.told('1 to 1 of 1');
+    await visit.told('2026-03-08 11:30:00 UTC');
+    await visit.inspect('usage-events-of-hour');
+    // What was not changed stays: with all days there are two of this service.
+    for (const name of ['From', 'Until']) {
+      await visit.tabTo(name);
+      await visit.page.evaluate('document.activeElement.select()');
+      await visit.page.keyboard.press('Backspace');
+    }
+    await visit.page.keyboard.press('Enter');
+    await visit.told('1 to 2 of 2');
+  });
+
+  // spec/beyond.md R368
+  it('lead from a month to the events of its days that are shown, of the same account', async () => {
+    await openChart(`from=2026-03-01&to=2026-03-15&bucket=month&account=${first}`, 'Home');
+    // 1.00 and 0.50; those of 20 March are not shown.
+    await visit.told('2026-03-01: USD 1.50');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Usage events');
+    await visit.told('1 to 2 of 2');
+    await visit.told('Of Account 1.');
+    expect(visit.page.url()).to.include('from=2026-03-01&to=2026-03-14');
+    await visit.click('link', 'Show those of all accounts');
+    await visit.told('1 to 11 of 11');
+  });
+});
