@@ -76,4 +76,18 @@ describe('bars of usage in the console', function () {
     await visit.click('link', 'Show those of all accounts');
     await visit.told('1 to 11 of 11');
   });
+
+  // spec/beyond.md R457
+  it('tell groups apart, and show what is beyond their colours as one with its exact sum', async () => {
+    await openChart('from=2026-03-01&to=2026-03-15&bucket=day&groupBy=account', 'Home');
+    await visit.find('list', 'Colours');
+    // Of ten the seven largest; 1.00 and 0.50 of Account 1, 2.00 and 3.00 are 6.50.
+    await visit.told('3 others USD 6.50');
+    const legend = await visit.page.$$eval('::-p-aria(Colours) li', (items) =>
+      items.map(({ textContent }) => textContent.trim()),
+    );
+    const largest = [10, 9, 8, 7, 6, 5, 4].map((number) => `Account ${number}`);
+    expect(legend).to.have.members([...largest, '3 others']);
+    await visit.inspect('usage-many-groups');
+  });
 });

@@ -1,4 +1,4 @@
-import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 
 /** Which of the colours something has, or what it means. */
 type Tone = number | 'good' | 'bad' | 'muted';
@@ -16,7 +16,10 @@ export interface Bar {
 
 const width = 1_000;
 const height = 240;
-const tones = 4;
+/** Colours, and the same once more in stripes. */
+const colours = [0, 1, 2, 3] as const;
+/** What groups are told apart by. */
+export const tones = 2 * colours.length;
 /** Few bars are no wider than where there were so many. */
 const fewest = 12;
 
@@ -35,7 +38,31 @@ const wordsOf = ({ name, parts }: Bar): string =>
 
 const sumOf = ({ parts }: Bar): number => parts.reduce((sum, { length }) => sum + length, 0);
 
-function Column({ bar, at, most, of }: { bar: Bar; at: number; most: number; of: number }) {
+/** What fills the tones that have stripes; they lie along the bars' width, to which a drawing is stretched. */
+const Stripes = ({ id }: { readonly id: string }): ReactNode => (
+  <defs>
+    {colours.map((tone) => (
+      <pattern key={tone} id={id + tone} patternUnits="userSpaceOnUse" width="8" height="8">
+        <rect className={toneClass(tone)} width="8" height="5" />
+      </pattern>
+    ))}
+  </defs>
+);
+
+const stripesOf = (tone: Tone, id: string): string | undefined =>
+  typeof tone === 'number' && tone >= colours.length
+    ? `url(#${id}${tone - colours.length})`
+    : undefined;
+
+interface Drawn {
+  readonly bar: Bar;
+  readonly at: number;
+  readonly most: number;
+  readonly of: number;
+  readonly stripes: string;
+}
+
+function Column({ bar, at, most, of, stripes }: Drawn) {
   const step = width / of;
   let below = 0;
   return (
@@ -47,6 +74,7 @@ function Column({ bar, at, most, of }: { bar: Bar; at: number; most: number; of:
           <rect
             key={`${name} ${index}`}
             className={toneClass(tone)}
+            fill={stripesOf(tone, stripes)}
             x={at * step + step * 0.1}
             width={step * 0.8}
             y={height - below}
@@ -138,6 +166,7 @@ export function Bars({
   readonly words?: typeof english;
 }): ReactNode {
   const last = bars.length - 1;
+  const stripes = useId();
   const { cursor, range, onKeyDown, pointed } = useCursor(last, doing);
   const most = Math.max(...bars.map(sumOf)) || 1;
   // Of one bar there is nothing to choose.
@@ -158,8 +187,9 @@ export function Bars({
         onKeyDown={onKeyDown}
       >
         <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+          <Stripes id={stripes} />
           {bars.map((bar, at) => (
-            <Column key={bar.name} bar={bar} at={at} most={most} of={slots} />
+            <Column key={bar.name} bar={bar} at={at} most={most} of={slots} stripes={stripes} />
           ))}
           {bars.map((bar, at) => (
             <rect

@@ -1,14 +1,14 @@
-import { useQueries, useQuery, type QueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
-import { account, service } from '../accounts/queries.ts';
-import { Bars, toneClass, type Bar } from '../charts/bars.tsx';
+import { Bars } from '../charts/bars.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName, ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
+import { barOf, Legend, useGroups } from './groups.tsx';
 import { groupByOf, rangeOf, rowsMax, usageTotals, type UsageSearch } from './queries.ts';
 import { bucketOf, timeOf, zoomedTo, type Bucket } from './zoom.ts';
 
@@ -39,43 +39,6 @@ const columnsOf = (bucket: Bucket, groupBy: string | undefined): readonly Column
   { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },
 ];
 
-/** The name of each group, and its colour. */
-type Groups = ReadonlyMap<string, { readonly name: string; readonly tone: number }>;
-
-const valueOf = ({ group }: Total): string => Object.values<string | null>(group)[0] ?? '';
-
-/** Accounts and services have names of their own, whatever else groups is one. */
-function useGroups(rows: readonly Total[], groupBy: string | undefined): Groups {
-  const values = groupBy ? [...new Set(rows.map(valueOf))] : [];
-  const names = useQueries({
-    queries: values.map((value) => ({
-      queryKey: ['name of group', groupBy, value],
-      staleTime: 60_000,
-      queryFn: async ({ client }: { readonly client: QueryClient }) =>
-        value === ''
-          ? 'none'
-          : groupBy === 'account'
-            ? ((await client.ensureQueryData(account(value))).Name ?? value)
-            : groupBy === 'service'
-              ? (await client.ensureQueryData(service(value))).name
-              : value,
-    })),
-  });
-  return new Map(
-    values.map((value, tone) => [value, { name: names[tone]?.data ?? value, tone }] as const),
-  );
-}
-
-const Legend = ({ groups }: { readonly groups: Groups }): ReactNode => (
-  <ul className="legend" aria-label="Colours">
-    {[...groups].map(([value, { name, tone }]) => (
-      <li key={value}>
-        <span className={`dot ${toneClass(tone)}`} aria-hidden="true" /> <bdi>{name}</bdi>
-      </li>
-    ))}
-  </ul>
-);
-
 /** The chart and the table of one currency. */
 function OfCurrency({
   currency,
@@ -90,8 +53,11 @@ function OfCurrency({
   const bucket = bucketOf(search);
   const groupBy = groupByOf(search);
   const groups = useGroups(rows, groupBy);
-  const bars = barsOf(rows, bucket, groups);
   const starts = [...new Set(rows.map((row) => row.bucket ?? ''))];
+  const bars = starts.map((start) => {
+    const inIt = rows.filter((row) => (row.bucket ?? '') === start);
+    return barOf(bucketText(start, bucket), inIt, groups);
+  });
   /** From a bar to the events in it. */
   const showEvents = (index: number): void => {
     const start = starts[index];
@@ -114,7 +80,7 @@ function OfCurrency({
     <>
       {bucket === 'none' ? null : (
         <>
-          {groups.size === 0 ? null : <Legend groups={groups} />}
+          {groups.own.size === 0 ? null : <Legend groups={groups} />}
           <Bars
             name={`Amounts in ${currency}`}
             bars={bars}
@@ -131,23 +97,6 @@ function OfCurrency({
       />
     </>
   );
-}
-
-/** The rows of one currency as bars: one for each bucket, its groups above each other. */
-function barsOf(rows: readonly Total[], bucket: Bucket, groups: Groups): Bar[] {
-  const bars = new Map<string, { name: string; parts: Bar['parts'][number][] }>();
-  for (const row of rows) {
-    const name = bucketText(row.bucket, bucket);
-    const bar = bars.get(name) ?? { name, parts: [] };
-    bar.parts.push({
-      name: groups.get(valueOf(row))?.name ?? '',
-      tone: groups.get(valueOf(row))?.tone ?? 0,
-      text: moneyText(row.amount, row.currency),
-      length: Number(row.amount),
-    });
-    bars.set(name, bar);
-  }
-  return [...bars.values()];
 }
 
 /** What was used and what it costs, for each currency. */
