@@ -133,7 +133,7 @@ const usageRoute = createRoute({
   ...at,
   path: '/usage',
   validateSearch: (search: Search) =>
-    texts(search, ['from', 'to', 'bucket', 'groupBy', 'dimension', 'account', 'service']),
+    texts(search, ['from', 'to', 'bucket', 'groupBy', 'dimension', 'account', 'service', 'show']),
   component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 

@@ -90,4 +90,49 @@ describe('bars of usage in the console', function () {
     expect(legend).to.have.members([...largest, '3 others']);
     await visit.inspect('usage-many-groups');
   });
+
+  // spec/beyond.md R458
+  it('are said once the cursor rests, and not while it passes', async () => {
+    const { page } = visit;
+    await openChart('from=2026-03-08&to=2026-03-09&bucket=hour', 'Home');
+    await visit.told('2026-03-08 10:00: USD 55.00');
+    const heard = `document.querySelector('figure [role=status]').textContent`;
+    await page.waitForFunction(`${heard} === '2026-03-08 10:00: USD\u00a055.00'`);
+    await page.evaluate(`
+      window.heard = [];
+      new MutationObserver(() => heard.push(${heard})).observe(
+        document.querySelector('figure [role=status]'),
+        { childList: true, characterData: true, subtree: true });
+      for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowRight', 'ArrowLeft', 'End'])
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    `);
+    await page.waitForFunction(`heard.length > 0`);
+    expect(await page.evaluate('heard')).to.deep.equal(['2026-03-08 11:00: USD\u00a00.50']);
+    // Where it is, at once.
+    await page.keyboard.press('ArrowLeft');
+    expect(await page.evaluate('document.activeElement.ariaValueText')).to.equal('2026-03-08 10:00');
+  });
+
+  // spec/beyond.md R458
+  it('are shown as a table alone, or without it, and so are they by their address', async () => {
+    await visit.open('/console/usage?from=2026-03-01&to=2026-03-15', 'Usage');
+    await visit.find('figure', 'Amounts in USD');
+    await visit.find('table', 'Totals in USD');
+    await visit.inspect('usage-both');
+    await visit.tabTo('Table');
+    await visit.page.keyboard.press('Enter');
+    await visit.page.waitForSelector('::-p-aria([role="figure"][name="Amounts in USD"])', {
+      hidden: true,
+    });
+    await visit.find('table', 'Totals in USD');
+    await visit.inspect('usage-table');
+    await visit.tabTo('Show');
+    await visit.page.keyboard.press('Enter');
+    expect(visit.page.url()).to.include('show=table');
+    await visit.open('/console/usage?from=2026-03-01&to=2026-03-15&show=chart', 'Usage');
+    await visit.find('figure', 'Amounts in USD');
+    await visit.quiet();
+    expect(await visit.page.$('::-p-aria([role="table"][name="Totals in USD"])')).to.equal(null);
+    await visit.inspect('usage-chart');
+  });
 });

@@ -1,4 +1,4 @@
-import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 
 /** Which of the colours something has, or what it means. */
 type Tone = number | 'good' | 'bad' | 'muted';
@@ -109,6 +109,19 @@ const said = (range: Range | undefined, bars: readonly Bar[]): string | undefine
 const isIn = (range: Range | undefined, at: number): boolean =>
   range !== undefined && at >= range[0] && at <= range[1];
 
+/** As long as a cursor stands still before its bar is said. */
+const restMs = 500;
+
+/** A text once it has stayed the same for a while: of what a cursor passes nothing is said. */
+function useRested(text: string): string {
+  const [rested, setRested] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), restMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}
+
 interface Doing {
   /** What the enter key, or a click, does with a bar. */
   readonly onChoose?: ((index: number) => void) | undefined;
@@ -121,6 +134,7 @@ function useCursor(last: number, { onChoose, onZoom }: Doing) {
   const [cursor, setCursor] = useState<number>();
   /** The other end of what is chosen. */
   const [begin, setBegin] = useState<number>();
+  const [isByKey, setIsByKey] = useState(false);
   const zoomTo = (at: number): void => {
     const drawn = rangeOf(begin, at);
     setBegin(undefined);
@@ -137,22 +151,26 @@ function useCursor(last: number, { onChoose, onZoom }: Doing) {
     }
     if (!move) return;
     event.preventDefault();
+    setIsByKey(true);
     setBegin(event.shiftKey ? (begin ?? cursor) : undefined);
     setCursor(move(cursor ?? (event.key === 'ArrowLeft' ? last + 1 : -1), last));
   };
   /** What the pointer does over a bar. */
   const pointed = (at: number) => ({
-    onPointerEnter: () => setCursor(at),
+    onPointerEnter: () => {
+      setIsByKey(false);
+      setCursor(at);
+    },
     onPointerDown: () => setBegin(at),
     onPointerUp: () => zoomTo(at),
     onClick: () => onChoose?.(at),
   });
-  return { cursor, range, onKeyDown, pointed };
+  return { cursor, range, isByKey, onKeyDown, pointed };
 }
 
 /**
- * Bars over time. Arrow keys and the pointer move a cursor, which is said in words; the same figures are
- * in a table beside it, which the page shows. Several are chosen with the shift key, or by drawing the
+ * Bars over time. Arrow keys and the pointer move a cursor, which is said in words, aloud where keys have
+ * moved it and it rests; the same figures are in a table beside it, which the page shows. Several are chosen with the shift key, or by drawing the
  * pointer over them.
  */
 export function Bars({
@@ -167,10 +185,12 @@ export function Bars({
 }): ReactNode {
   const last = bars.length - 1;
   const stripes = useId();
-  const { cursor, range, onKeyDown, pointed } = useCursor(last, doing);
+  const { cursor, range, isByKey, onKeyDown, pointed } = useCursor(last, doing);
   const most = Math.max(...bars.map(sumOf)) || 1;
   // Of one bar there is nothing to choose.
   const chosen = bars[cursor ?? (last === 0 ? 0 : -1)];
+  const told = said(range, bars) ?? (chosen && wordsOf(chosen));
+  const heard = useRested(isByKey && told !== undefined ? told : '');
   const slots = Math.max(fewest, bars.length);
   const step = width / slots;
   return (
@@ -181,7 +201,8 @@ export function Bars({
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={cursor ?? 0}
-        aria-valuetext={said(range, bars) ?? wordsOf(chosen ?? bars[0] ?? { name: '', parts: [] })}
+        // At once where the cursor is; what the bar has is said once it rests there.
+        aria-valuetext={(chosen ?? bars[0])?.name ?? ''}
         tabIndex={0}
         className="chart"
         onKeyDown={onKeyDown}
@@ -204,12 +225,10 @@ export function Bars({
           ))}
         </svg>
       </div>
-      <figcaption>
-        {said(range, bars) ??
-          (chosen === undefined
-            ? words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')
-            : wordsOf(chosen))}
-      </figcaption>
+      <figcaption>{told ?? words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')}</figcaption>
+      <p role="status" className="heard">
+        {heard}
+      </p>
     </figure>
   );
 }

@@ -15,6 +15,8 @@ export interface UsageSearch {
   readonly dimension?: string;
   readonly account?: string;
   readonly service?: string;
+  /** As a chart or a table alone. */
+  readonly show?: string;
   readonly page?: number;
 }
 

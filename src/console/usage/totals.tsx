@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Bars } from '../charts/bars.tsx';
+import { ShownAs, wayOf, type Way } from '../charts/shown-as.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
@@ -52,6 +53,8 @@ function OfCurrency({
   const navigate = useNavigate();
   const bucket = bucketOf(search);
   const groupBy = groupByOf(search);
+  // Of what has no time there is no chart.
+  const way = bucket === 'none' ? 'table' : wayOf(search.show);
   const groups = useGroups(rows, groupBy);
   const starts = [...new Set(rows.map((row) => row.bucket ?? ''))];
   const bars = starts.map((start) => {
@@ -78,7 +81,7 @@ function OfCurrency({
   };
   return (
     <>
-      {bucket === 'none' ? null : (
+      {way === 'table' ? null : (
         <>
           {groups.own.size === 0 ? null : <Legend groups={groups} />}
           <Bars
@@ -89,12 +92,14 @@ function OfCurrency({
           />
         </>
       )}
-      <DataTable
-        caption={`Totals in ${currency}`}
-        columns={columnsOf(bucket, groupBy)}
-        rows={rows}
-        keyOf={(row, index) => `${row.bucket} ${index}`}
-      />
+      {way === 'chart' ? null : (
+        <DataTable
+          caption={`Totals in ${currency}`}
+          columns={columnsOf(bucket, groupBy)}
+          rows={rows}
+          keyOf={(row, index) => `${row.bucket} ${index}`}
+        />
+      )}
     </>
   );
 }
@@ -102,6 +107,11 @@ function OfCurrency({
 /** What was used and what it costs, for each currency. */
 export function Totals({ search }: { readonly search: UsageSearch }): ReactNode {
   const query = useQuery(usageTotals(search));
+  const navigate = useNavigate();
+  const showAs = (way: Way): void => {
+    const { show: _show, ...others } = search;
+    void navigate({ to: '/usage', search: { ...others, ...(way === 'both' ? {} : { show: way }) } });
+  };
   return (
     <Loaded query={query}>
       {({ data, pagination }) => {
@@ -115,20 +125,28 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
             </Empty>
           );
         }
-        return [...new Set(data.map(({ currency }) => currency))].map((currency) => {
-          const rows = data.filter((row) => row.currency === currency);
-          return (
-            <div key={currency}>
-              <OfCurrency currency={currency} rows={rows} search={search} />
-              {BigInt(pagination.total) > BigInt(rowsMax) ? (
-                <p role="status">
-                  The first {quantityText(String(rowsMax))} of {quantityText(pagination.total)}{' '}
-                  rows. Choose a shorter time, or longer steps.
-                </p>
-              ) : null}
-            </div>
-          );
-        });
+        const currencies = [...new Set(data.map(({ currency }) => currency))];
+        return (
+          <>
+            {bucketOf(search) === 'none' ? null : (
+              <ShownAs way={wayOf(search.show)} onChange={showAs} />
+            )}
+            {currencies.map((currency) => (
+              <OfCurrency
+                key={currency}
+                currency={currency}
+                rows={data.filter((row) => row.currency === currency)}
+                search={search}
+              />
+            ))}
+            {BigInt(pagination.total) > BigInt(rowsMax) ? (
+              <p role="status">
+                The first {quantityText(String(rowsMax))} of {quantityText(pagination.total)} rows.
+                Choose a shorter time, or longer steps.
+              </p>
+            ) : null}
+          </>
+        );
       }}
     </Loaded>
   );

@@ -43,6 +43,11 @@ export function UsagePage(): ReactNode {
     { name: 'dimension', label: 'Or by dimension', value: search.dimension ?? '', hint: 'Name' },
     serviceField('service', search.service ?? '', services.data),
   ];
+  // What the form does not have.
+  const kept = {
+    ...(search.account ? { account: search.account } : {}),
+    ...(search.show ? { show: search.show } : {}),
+  };
   const file = new URLSearchParams({
     format: 'csv',
     from,
@@ -61,11 +66,7 @@ export function UsagePage(): ReactNode {
         <Filters
           label="Which usage"
           fields={fields}
-          onApply={(texts) =>
-            void navigate({
-              search: { ...texts, ...(search.account ? { account: search.account } : {}) },
-            })
-          }
+          onApply={(texts) => void navigate({ search: { ...texts, ...kept } })}
         />
         {search.account === undefined ? null : (
           <p>
