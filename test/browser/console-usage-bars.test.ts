@@ -135,4 +135,44 @@ describe('bars of usage in the console', function () {
     expect(await visit.page.$('::-p-aria([role="table"][name="Totals in USD"])')).to.equal(null);
     await visit.inspect('usage-chart');
   });
+
+  // spec/beyond.md R453
+  it('lead by keyboard from hours to their minutes, and from a minute to its events', async () => {
+    const { page } = visit;
+    await openChart('from=2026-03-08&to=2026-03-09&bucket=hour', 'Home');
+    await page.keyboard.down('Shift');
+    await page.keyboard.press('End');
+    await page.keyboard.up('Shift');
+    await visit.told('2026-03-08 10:00 to 2026-03-08 11:00 are chosen');
+    await page.keyboard.press('Enter');
+    await visit.told('2026-03-08 10:11 to 2026-03-08 11:30.');
+    expect(new URL(page.url()).searchParams.get('bucket')).to.equal('minute');
+    await visit.inspect('usage-by-minute');
+    await page.keyboard.press('End');
+    await visit.told('2026-03-08 11:30: USD 0.50');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Usage events');
+    await visit.told('1 to 1 of 1');
+    expect(new URL(page.url()).searchParams.get('to')).to.equal('2026-03-08T11:31:00Z');
+  });
+
+  // spec/beyond.md R459
+  it('say of which time there are minutes, and take it', async () => {
+    await visit.open('/console/usage?from=2026-03-01&to=2026-03-15&bucket=minute', 'Usage');
+    await visit.told("needs 'from' and 'to' at most 6 hours apart");
+    await visit.checkAccess();
+    await visit.shoot('usage-by-minute-wrong');
+    for (const [name, at] of [
+      ['From', '2026-03-08T10:12:00Z'],
+      ['Before', '2026-03-08T10:14:00Z'],
+    ] as const) {
+      await visit.tabTo(name);
+      await visit.page.evaluate('document.activeElement.select()');
+      await visit.page.keyboard.type(at);
+    }
+    await visit.page.keyboard.press('Enter');
+    // Of Accounts 2 and 3.
+    await visit.told('2026-03-08 10:12 to 2026-03-08 10:13.');
+    visit.complaints.splice(0);
+  });
 });

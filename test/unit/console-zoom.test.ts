@@ -21,6 +21,20 @@ describe('the time that a choice of bars shows', () => {
     });
   }
 
+  it('is of minutes where it is six hours or less, and of hours where it is more', () => {
+    const shown = { from: '2026-03-08', to: '2026-03-09' };
+    expect(
+      zoomedTo(['2026-03-08T18:00:00.000Z', '2026-03-08T23:00:00.000Z'], 'hour', shown),
+    ).to.deep.equal({ from: '2026-03-08T18:00:00Z', to: '2026-03-09', bucket: 'minute' });
+    expect(
+      zoomedTo(['2026-03-08T10:00:00.000Z', '2026-03-08T16:00:00.000Z'], 'hour', shown),
+    ).to.deep.equal({
+      from: '2026-03-08T10:00:00Z',
+      to: '2026-03-08T17:00:00Z',
+      bucket: 'hour',
+    });
+  });
+
   it('is none that was not shown: weeks and months begin before it, and end after it', () => {
     const shown = { from: '2026-03-10', to: '2026-04-10' };
     // The weeks of 9 and 16 March, of which 9 March is not shown: thirteen days.
@@ -40,6 +54,7 @@ describe('the time that a choice of bars shows', () => {
 describe('the time of a bar, as lists of events take it', () => {
   const shown = { from: '2026-03-10', to: '2026-04-10' };
   for (const [bucket, start, from, to] of [
+    ['minute', '2026-03-31T23:59:00.000Z', '2026-03-31T23:59:00Z', '2026-04-01T00:00:00Z'],
     ['hour', '2026-03-31T23:00:00.000Z', '2026-03-31T23:00:00Z', '2026-04-01T00:00:00Z'],
     ['day', '2026-03-31T00:00:00.000Z', '2026-03-31', '2026-03-31'],
     ['week', '2026-03-16T00:00:00.000Z', '2026-03-16', '2026-03-22'],

@@ -1,11 +1,17 @@
 import type { FilterField } from '../shown/filters.tsx';
 
-/** A day, or an instant where the address has one. */
-export const timeField = (name: string, label: string, value: string): FilterField => ({
+/** A day, or an instant where the address has one or days are too long. */
+export const timeField = (
+  name: string,
+  label: string,
+  value: string,
+  isInstant = value.includes('T'),
+): FilterField => ({
   name,
   label,
   value,
-  type: value.includes('T') ? 'text' : 'date',
+  type: isInstant ? 'text' : 'date',
+  hint: '2026-03-08T10:00:00Z',
 });
 
 /** The services that there are to choose from, and the one that is chosen. */

@@ -15,11 +15,11 @@ import { bucketOf, timeOf, zoomedTo, type Bucket } from './zoom.ts';
 
 type Total = Schemas['UsageTotal'];
 
-/** An hour with its time, any other bucket by its first day. */
+/** A minute or an hour with its time, any other bucket by its first day. */
 const bucketText = (instant: string | null, bucket: Bucket): string =>
   instant === null
     ? 'All'
-    : bucket === 'hour'
+    : bucket === 'hour' || bucket === 'minute'
       ? `${instant.slice(0, 10)} ${instant.slice(11, 16)}`
       : instant.slice(0, 10);
 
@@ -88,7 +88,7 @@ function OfCurrency({
             name={`Amounts in ${currency}`}
             bars={bars}
             onChoose={showEvents}
-            onZoom={bucket === 'hour' ? undefined : zoom}
+            onZoom={bucket === 'minute' ? undefined : zoom}
           />
         </>
       )}

@@ -20,6 +20,7 @@ const groupNames = [
 ] as const;
 
 const bucketNames: readonly (readonly [Bucket, string])[] = [
+  ['minute', 'Minute'],
   ['hour', 'Hour'],
   ['day', 'Day'],
   ['week', 'Week'],
@@ -35,9 +36,10 @@ export function UsagePage(): ReactNode {
   const navigate = route.useNavigate();
   const { from, to } = rangeOf(search);
   const services = useQuery(serviceChoice);
+  const isByMinute = bucketOf(search) === 'minute';
   const fields: FilterField[] = [
-    timeField('from', 'From', from),
-    timeField('to', 'Before', to),
+    timeField('from', 'From', from, isByMinute || undefined),
+    timeField('to', 'Before', to, isByMinute || undefined),
     { name: 'bucket', label: 'By', value: bucketOf(search), options: bucketNames },
     { name: 'groupBy', label: 'Group by', value: search.groupBy ?? '', options: groupNames },
     { name: 'dimension', label: 'Or by dimension', value: search.dimension ?? '', hint: 'Name' },
@@ -79,7 +81,7 @@ export function UsagePage(): ReactNode {
         <Totals search={search} />
         <Download
           path={`/v1/exports/rated-transactions?${file.toString()}`}
-          name={`charges-${from}-${to}.csv`}
+          name={`charges-${from}-${to}.csv`.replaceAll(':', '')}
         >
           Export the charges as CSV
         </Download>

@@ -1,12 +1,13 @@
-const buckets = ['hour', 'day', 'week', 'month', 'none'] as const;
+const buckets = ['minute', 'hour', 'day', 'week', 'month', 'none'] as const;
 export type Bucket = (typeof buckets)[number];
 
 export const bucketOf = ({ bucket }: { readonly bucket?: string }): Bucket =>
   buckets.find((one) => one === bucket) ?? 'day';
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const lengths = { hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
+const lengths = { minute: minuteMs, hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
 
 /** From an instant, or the midnight of a day, on, and before another. */
 interface Range {
@@ -36,12 +37,16 @@ const isMidnight = (ms: number): boolean => ms % dayMs === 0;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
+/** An end of a range: a day by its midnight. */
+const endText = (ms: number): string => (isMidnight(ms) ? dayOf(ms) : instantOf(ms));
+
 /** The time from one bucket to another, in steps of which there are enough to look at. */
 export function zoomedTo(ends: readonly [string, string], bucket: Bucket, shown: Range) {
   const { from, to } = within(ends, bucket, shown);
-  const days = (to - from) / dayMs;
-  const step: Bucket = days <= 3 ? 'hour' : days <= 92 ? 'day' : bucket;
-  return { from: dayOf(from), to: dayOf(to), bucket: step };
+  const hours = (to - from) / hourMs;
+  const step: Bucket =
+    hours <= 6 ? 'minute' : hours <= 3 * 24 ? 'hour' : hours <= 92 * 24 ? 'day' : bucket;
+  return { from: endText(from), to: endText(to), bucket: step };
 }
 
 /** The time of a bucket as lists of events take it, whose last day is in it. */

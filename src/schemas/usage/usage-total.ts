@@ -5,8 +5,11 @@ import { operation, reply } from '../http/operation.js';
 import { halfOpenRangeQuery, knownOnQuery, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 
-export const usageBuckets = ['hour', 'day', 'week', 'month', 'none'] as const;
+export const usageBuckets = ['minute', 'hour', 'day', 'week', 'month', 'none'] as const;
 export type UsageBucket = (typeof usageBuckets)[number];
+
+/** The longest range by minute, whose events themselves are read (docs/decisions/0506). */
+export const minuteHoursMax = 6;
 
 /** What totals may be grouped by, beside `dimension:<name>`. */
 export const usageGroups = ['account', 'service', 'attribute', 'contract', 'usageType'] as const;
@@ -20,7 +23,7 @@ export const usageGroupsMax = 3;
 export const UsageTotal = Type.Object(
   {
     bucket: nullable(
-      Instant('When the hour, day, week (from Monday) or month begins; null: none.'),
+      Instant('When the minute, hour, day, week (from Monday) or month begins; null: none.'),
     ),
     group: Type.Unsafe<Record<string, string | null>>({
       type: 'object',
@@ -66,7 +69,7 @@ export const usageTotalOperations = {
           type: 'string',
           enum: [...usageBuckets],
           default: 'none',
-          description: 'How rows divide time, in UTC.',
+          description: `How rows divide time, in UTC; minute: of at most ${minuteHoursMax} hours.`,
         }),
         groupBy: Type.Optional(Text('Such as account,dimension:region.', 800)),
         account: Type.Optional(RecordId('account', 'The billed account.')),

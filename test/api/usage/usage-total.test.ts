@@ -164,6 +164,22 @@ describe('totals of usage', () => {
     ]);
   });
 
+  // spec/beyond.md R459
+  it('are of minutes, whose sums are those of their hours', async () => {
+    const minutes = async (query: string) => {
+      const range = 'from=2026-03-01T10:00:00Z&to=2026-03-01T16:00:00Z&bucket=minute';
+      const { data, pagination } = await list(`${range}&${query}`);
+      const at = data.map((row) => `${row.bucket?.slice(11, 16)} ${short({ ...row, bucket: null })}`);
+      return { at, total: pagination['total'] };
+    };
+    const [ten, last, eleven] = ['10:00 USD 1 10 0.1', '10:59 USD 1 20 0.2', '11:00 USD 1 30 0.3'];
+    expect(await minutes('')).to.deep.equal({ at: [ten, last, eleven], total: 3 });
+    expect((await minutes('account=acme')).at).to.deep.equal([ten, last, eleven]);
+    expect((await minutes('dimension:region=eu')).at).to.deep.equal([ten, eleven]);
+    expect((await minutes('service=Compute')).at).to.deep.equal([]);
+    expect(await minutes('limit=1&offset=1')).to.deep.equal({ at: [last], total: 3 });
+  });
+
   it('have pages, and the number of all rows', async () => {
     const { data, pagination } = await list('bucket=day&limit=2&offset=1');
     expect(data.map(short)).to.deep.equal([
@@ -180,11 +196,17 @@ describe('totals of usage', () => {
     ['a dimension without name', 'groupBy=dimension:', /'groupBy' 'dimension:' must be of/],
     ['a name twice', 'groupBy=account,account', /names 'account' twice/],
     ['four names', 'groupBy=account,service,contract,usageType', /at most 3 names, not 4/],
-    ['another bucket', 'bucket=year', /'bucket' 'year' must be one of: hour, day/],
+    ['another bucket', 'bucket=year', /'bucket' 'year' must be one of: minute, hour, day/],
     [
       'an inverted range',
       'from=2026-03-02&to=2026-03-01',
       /'from' must be before 'to': '2026-03-02' is not before '2026-03-01'/,
+    ],
+    ['minutes without an end', 'bucket=minute&from=2026-03-01', /at most 6 hours apart/],
+    [
+      'minutes of more than six hours',
+      'bucket=minute&from=2026-03-01T10:00:00Z&to=2026-03-01T16:00:00.001Z',
+      /'bucket' 'minute' needs 'from' and 'to' at most 6 hours apart/,
     ],
     ['a time that is none', 'from=yesterday', /'from' 'yesterday' must be a date/],
     [

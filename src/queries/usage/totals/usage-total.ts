@@ -12,13 +12,14 @@ import {
 import type { Listed } from '../../../schemas/http/operation.js';
 import {
   dimensionPrefix,
+  minuteHoursMax,
   usageGroups,
   usageGroupsMax,
   type UsageBucket,
   type UsageGroup,
   type UsageTotal,
 } from '../../../schemas/usage/usage-total.js';
-import { readHalfOpenRange, readInstantOf } from '../../lists/time-range.js';
+import { readHalfOpenRange, readInstantOf, type TimeRange } from '../../lists/time-range.js';
 import { divideRange, type SourceRange } from './usage-total-ranges.js';
 import { usageTotalsSql, type AskedTotals, type TotalKey } from './usage-total-sql.js';
 
@@ -54,7 +55,7 @@ interface TotalRow {
  * Sums of rated usage (spec/beyond.md R22), exact at the snapshot of the statement: stored totals,
  * pending deltas, and for partial hours and dimensions the rated transactions. 400: an unknown or
  * repeated name in groupBy, more than three, from after to, dimensions of messages that retention has
- * removed. 409: rated transactions that are in the archive alone would have to be read.
+ * removed; by minute, a range without ends or longer than six hours. 409: rated transactions that are in the archive alone would have to be read.
  */
 export async function listUsageTotals(
   scope: Scope,
@@ -62,6 +63,7 @@ export async function listUsageTotals(
 ): Promise<Listed<UsageTotalDto>> {
   const { from, to, bucket, groupBy, limit, offset } = request;
   const range = readHalfOpenRange({ from, to });
+  if (bucket === 'minute') requireFewMinutes(range);
   const names = readGroupBy(groupBy);
   const groups = names.map(keyOf);
   const filters = readFilters(request);
@@ -76,7 +78,7 @@ export async function listUsageTotals(
   // By account, totals are stored by day only: more than one event in an hour is rare.
   const kept = isFine ? (isByHour ? 'facts' : 'day') : isByHour ? 'coarse hour' : 'coarse day';
   // Totals are of what is known now.
-  const best = isOfDimension || knownOn ? 'facts' : kept;
+  const best = isOfDimension || knownOn || bucket === 'minute' ? 'facts' : kept;
   let rows = await readTotals(scope, asked, divideRange(range, best));
   // During a rebuild the rated transactions are summed, which is slower.
   if (best !== 'facts' && rows[0]?.isBeingMade === true) {
@@ -85,6 +87,16 @@ export async function listUsageTotals(
   refuseGoneDimensions(rows[0]?.withoutMessage ?? 0);
   const found = rows.filter(({ currency }) => currency !== null);
   return { items: found.map((row) => presentTotal(row, names)), total: rows[0]?.total ?? 0 };
+}
+
+/** 400: by minute nothing is kept, so that each event of the range is read. */
+function requireFewMinutes({ from, to }: TimeRange): void {
+  const ms = from === undefined || to === undefined ? Infinity : Date.parse(to) - Date.parse(from);
+  if (ms <= minuteHoursMax * 3_600_000) return;
+  throw problem.validation(
+    `'bucket' 'minute' needs 'from' and 'to' at most ${minuteHoursMax} hours apart`,
+    { field: 'bucket', value: 'minute' },
+  );
 }
 
 /** Counted under no value they would be told wrong. */
