@@ -15,7 +15,11 @@ describe('rejected events in the console', function () {
     const calls = await story.service('Calls');
     const of = (externalTransactionId: string, api_calls: string) =>
       usage('acme', calls, { externalTransactionId, dimensions: { api_calls } });
-    await story.send(of('wrong', 'a lot'), of('test', 'none at all'));
+    await story.send(
+      of('wrong', 'a lot'),
+      of('test', 'none at all'),
+      usage('nobody', calls, { externalTransactionId: 'lost' }),
+    );
   });
   useConsole(story, (opened) => {
     visit = opened;
@@ -29,6 +33,24 @@ describe('rejected events in the console', function () {
     await visit.tabTo('Reason, which is kept with it');
     await visit.page.keyboard.type(text);
   };
+
+  // spec/beyond.md R369
+  it('are counted by reason, and each leads to its events', async () => {
+    await visit.open('/console/usage/events?status=rejected', 'Rejected events');
+    await visit.find('table', 'Rejected events by reason');
+    await visit.find('link', 'lost');
+    await visit.inspect('rejected-by-reason');
+    await press('INVALID_DIMENSION');
+    await visit.told('INVALID_DIMENSION, shown below');
+    await visit.told('1 to 2 of 2');
+    expect(visit.page.url()).to.include('code=INVALID_DIMENSION');
+    expect(await visit.text()).to.not.include('lost');
+    await visit.checkAccess();
+    await visit.shoot('rejected-of-reason');
+    await press('ACCOUNT_NOT_FOUND');
+    await visit.told('1 to 1 of 1');
+    await visit.find('link', 'lost');
+  });
 
   // spec/beyond.md R427
   it('are mended and sent again from their list by keyboard, which says before what comes of it', async () => {
@@ -53,7 +75,7 @@ describe('rejected events in the console', function () {
     await visit.inspect('rejected-tried');
     await press('Send it again');
     await visit.told('It was amended.');
-    await visit.find('heading', 'Charge of USD 3.00');
+    await visit.told('Charge of USD 3.00');
     await visit.find('link', 'What the correction came to');
     await visit.inspect('rejected-mended');
   });
@@ -72,7 +94,10 @@ describe('rejected events in the console', function () {
     await visit.told('This event has no charge: Sent by a test.');
     expect(await visit.text()).to.not.include('dismiss it');
     await visit.inspect('rejected-dismissed');
-    await visit.open('/console/usage/events?status=rejected', 'Rejected events');
+    await visit.open(
+      '/console/usage/events?status=rejected&code=INVALID_DIMENSION',
+      'Rejected events',
+    );
     await visit.told('No event is rejected here.');
   });
 });

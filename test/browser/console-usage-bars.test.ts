@@ -37,7 +37,7 @@ describe('bars of usage in the console', function () {
   });
 
   /** Opens usage, and presses a key on its chart. */
-  const openChart = async (search: string, key: string) => {
+  const openChart = async (search: string, key: 'Home' | 'End') => {
     await visit.open(`/console/usage?${search}`, 'Usage');
     await visit.find('figure', 'Amounts in USD');
     await visit.tabTo(chart);
@@ -110,7 +110,9 @@ describe('bars of usage in the console', function () {
     expect(await page.evaluate('heard')).to.deep.equal(['2026-03-08 11:00: USD\u00a00.50']);
     // Where it is, at once.
     await page.keyboard.press('ArrowLeft');
-    expect(await page.evaluate('document.activeElement.ariaValueText')).to.equal('2026-03-08 10:00');
+    expect(await page.evaluate('document.activeElement.ariaValueText')).to.equal(
+      '2026-03-08 10:00',
+    );
   });
 
   // spec/beyond.md R458

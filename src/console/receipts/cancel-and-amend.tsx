@@ -18,11 +18,7 @@ const following = 'What was invoiced stands, and the difference is on the next i
 type Tried = NonNullable<Corrected['preview']>;
 
 /** What a correction would come to. */
-const Preview = ({
-  of: { changed, before, after, rejected },
-}: {
-  readonly of: Tried;
-}): ReactNode =>
+const Preview = ({ of: { changed, before, after, rejected } }: { readonly of: Tried }): ReactNode =>
   // Of a rejected event that is dismissed.
   changed === '0' ? (
     <p>No charge changes.</p>

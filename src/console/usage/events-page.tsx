@@ -13,21 +13,12 @@ import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceField, timeField } from './fields.ts';
-import { serviceChoice } from './queries.ts';
+import { serviceChoice, type EventSearch } from './queries.ts';
+import { Reasons } from './reasons.tsx';
 
 type Event = Schemas['UsageEventSummary'];
 type EventStatus = Event['status'];
 type Code = NonNullable<Event['code']>;
-
-interface EventSearch {
-  readonly status?: string;
-  readonly code?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly accountId?: string;
-  readonly serviceId?: string;
-  readonly page?: number;
-}
 
 const size = 50;
 
@@ -162,7 +153,15 @@ function RetryAll({ search, total }: { readonly search: EventSearch; total: stri
 export function EventsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { status = '', code = '', from = '', to = '', accountId, serviceId = '', page = 0 } = search;
+  const {
+    status = '',
+    code = '',
+    from = '',
+    to = '',
+    accountId,
+    serviceId = '',
+    page = 0,
+  } = search;
   const services = useQuery(serviceChoice);
   const query = useQuery(eventList(search));
   const isRejected = status === 'rejected';
@@ -202,6 +201,7 @@ export function EventsPage(): ReactNode {
           </Link>
         </p>
       )}
+      {isRejected ? <Reasons search={search} /> : null}
       {isRejected && query.data ? (
         <RetryAll
           key={JSON.stringify(filterOf(search))}

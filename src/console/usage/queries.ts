@@ -20,6 +20,17 @@ export interface UsageSearch {
   readonly page?: number;
 }
 
+/** What the address of the list of events may have. */
+export interface EventSearch {
+  readonly status?: string;
+  readonly code?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly accountId?: string;
+  readonly serviceId?: string;
+  readonly page?: number;
+}
+
 /** Bars of a chart, and rows of its table, at most. */
 export const rowsMax = 400;
 
@@ -59,6 +70,22 @@ export const usageSummary = queryOptions({
   ...live('usage'),
   queryFn: ({ signal }) => read(api.GET('/v1/usage-events/summary', { signal })),
 });
+
+/** Why events of these filters were rejected. */
+export const rejections = ({ from, to, accountId, serviceId }: EventSearch) => {
+  const query = {
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    ...(accountId ? { accountId } : {}),
+    ...(serviceId ? { serviceId } : {}),
+  };
+  return queryOptions({
+    queryKey: ['usage rejections', query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/usage-events/rejections', { params: { query }, signal })),
+  });
+};
 
 /** Services to choose from: as many as a page of the list has. */
 export const serviceChoice = queryOptions({

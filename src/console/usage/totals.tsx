@@ -110,7 +110,10 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
   const navigate = useNavigate();
   const showAs = (way: Way): void => {
     const { show: _show, ...others } = search;
-    void navigate({ to: '/usage', search: { ...others, ...(way === 'both' ? {} : { show: way }) } });
+    void navigate({
+      to: '/usage',
+      search: { ...others, ...(way === 'both' ? {} : { show: way }) },
+    });
   };
   return (
     <Loaded query={query}>

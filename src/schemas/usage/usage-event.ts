@@ -104,7 +104,7 @@ export const UsageSummary = Type.Object(
   { description: 'accepted = rated + duplicate + rejected + canceled + pending.' },
 );
 
-const filter = {
+const reach = {
   accountId: Type.Optional(
     RecordId(
       'account',
@@ -112,10 +112,14 @@ const filter = {
     ),
   ),
   serviceId: Type.Optional(RecordId('service', 'Events of this service.')),
-  code: Type.Optional(Code),
-  externalTransactionId: Type.Optional(Text("The producer's id.")),
   // Compared with eventTimestamp.
   ...timeRangeQuery('Events'),
+};
+
+const filter = {
+  ...reach,
+  code: Type.Optional(Code),
+  externalTransactionId: Type.Optional(Text("The producer's id.")),
 };
 
 export const RetryBody = writeBody(
@@ -163,16 +167,17 @@ export const OutcomesBody = writeBody(
 );
 export type OutcomesBody = Static<typeof OutcomesBody>;
 
+const Reason = Type.Object(
+  { code: Code, events: Count('Events that were rejected for it.') },
+  { description: 'A reason.' },
+);
+
 export const UsageOutcomes = Type.Object(
   {
     ...Tally,
-    reasons: Type.Array(
-      Type.Object(
-        { code: Code, events: Count('Events that were rejected for it.') },
-        { description: 'A reason.' },
-      ),
-      { description: 'Why events were rejected, the most frequent first.' },
-    ),
+    reasons: Type.Array(Reason, {
+      description: 'Why events were rejected, the most frequent first.',
+    }),
     rejectedEvents: Type.Array(UsageEventSummary, {
       maxItems: outcomesShownMax,
       description: 'The first of them by partition and offset, at most 100.',
@@ -182,6 +187,22 @@ export const UsageOutcomes = Type.Object(
     description:
       'What became of these events: accepted = rated + duplicate + rejected + canceled + pending.',
   },
+);
+
+/** As many rejected events are counted by reason at once. */
+export const rejectionsMax = 100_000;
+
+export const UsageRejections = Type.Object(
+  {
+    counted: Count('Rejected events that were counted, the newest of them.'),
+    isComplete: Type.Boolean({
+      description: `Whether these are all of the filter: false where ${rejectionsMax} were counted.`,
+    }),
+    reasons: Type.Array(Reason, {
+      description: 'Why they were rejected, the most frequent reason first.',
+    }),
+  },
+  { description: 'Rejected events by reason.' },
 );
 
 const place = { tag: 'Usage events', family: 'records' } as const;
@@ -227,6 +248,20 @@ export const usageEventOperations = {
     isReadOnly: true,
     success: reply.dto(UsageOutcomes),
     errors: [400, 409],
+  }),
+  rejections: operation({
+    id: 'countRejectedEvents',
+    isAddition: true,
+    weight: 'heavy',
+    method: 'GET',
+    path: '/v1/usage-events/rejections',
+    ...place,
+    summary: 'Count rejected events by reason',
+    details:
+      'What one mending helps has one code: list its events with status=rejected and the code, and retry them by it. At most the newest 100,000 are counted.',
+    query: Type.Object(reach),
+    success: reply.dto(UsageRejections),
+    errors: [400],
   }),
   get: operation({
     id: 'getUsageEvent',

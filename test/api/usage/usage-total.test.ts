@@ -169,7 +169,9 @@ describe('totals of usage', () => {
     const minutes = async (query: string) => {
       const range = 'from=2026-03-01T10:00:00Z&to=2026-03-01T16:00:00Z&bucket=minute';
       const { data, pagination } = await list(`${range}&${query}`);
-      const at = data.map((row) => `${row.bucket?.slice(11, 16)} ${short({ ...row, bucket: null })}`);
+      const at = data.map(
+        (row) => `${row.bucket?.slice(11, 16)} ${short({ ...row, bucket: null })}`,
+      );
       return { at, total: pagination['total'] };
     };
     const [ten, last, eleven] = ['10:00 USD 1 10 0.1', '10:59 USD 1 20 0.2', '11:00 USD 1 30 0.3'];

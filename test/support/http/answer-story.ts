@@ -178,6 +178,7 @@ async function use(story: Story, tenant: TestTenant): Promise<void> {
   await story.call('simulateUsage');
   await story.call('getUsageEvent');
   await story.call('listUsageEvents', { query: 'status=rejected' });
+  await story.call('countRejectedEvents');
   const ranges = [{ partition, from: offset, to: offset + 1 }];
   await story.call('getUsageOutcomes', { body: { ranges } });
   for (const [index, externalId] of others.entries()) {

@@ -6,6 +6,7 @@ import { listUsageEvents } from '../../../queries/usage/finding/usage-event-list
 import { getUsageEvent } from '../../../queries/usage/usage-event.js';
 import { summarizeUsage } from '../../../queries/usage/usage-summary.js';
 import { findUsageOutcomes } from '../../../queries/usage/usage-outcomes.js';
+import { countRejections } from '../../../queries/usage/finding/usage-rejections.js';
 import { readUsageEventFilter } from '../../../queries/usage/finding/usage-event-filter.js';
 import { previewCredits } from '../../../commands/balances/preview-credits.js';
 import { simulateUsage } from '../../../queries/usage/usage-simulation.js';
@@ -22,6 +23,7 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
   outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
+  rejections: ({ query }, scope) => countRejections(scope, readUsageEventFilter(query)),
   get: async ({ params: { id }, query }, scope, platform) =>
     limitReceipt(scope, id, await getUsageEvent(scope, platform, id, query.knownOn)),
   retry: ({ params, idempotencyKey }, scope, platform) =>

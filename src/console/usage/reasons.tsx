@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { quantityText } from '../shown/format.ts';
+import { Loaded } from '../shown/loaded.tsx';
+import { rejections, type EventSearch } from './queries.ts';
+
+type Reason = Schemas['UsageRejections']['reasons'][number];
+
+const columnsOf = ({ page: _page, ...search }: EventSearch): readonly Column<Reason>[] => [
+  {
+    name: 'Reason',
+    show: ({ code }) =>
+      code === search.code ? (
+        `${code}, shown below`
+      ) : (
+        <Link to="/usage/events" search={{ ...search, code }}>
+          {code}
+        </Link>
+      ),
+  },
+  { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
+];
+
+/** Why events were rejected, and how many: what one mending helps is a press away. */
+export function Reasons({ search }: { readonly search: EventSearch }): ReactNode {
+  const query = useQuery(rejections(search));
+  return (
+    <Loaded query={query}>
+      {({ counted, isComplete, reasons }) =>
+        reasons.length === 0 ? null : (
+          <>
+            <DataTable
+              caption="Rejected events by reason"
+              columns={columnsOf(search)}
+              rows={reasons}
+              keyOf={({ code }) => code}
+            />
+            {isComplete ? null : <p>Of the newest {quantityText(counted)} alone.</p>}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
