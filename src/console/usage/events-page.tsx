@@ -149,20 +149,46 @@ function RetryAll({ search, total }: { readonly search: EventSearch; total: stri
   );
 }
 
+/** What the list is filtered by. */
+function Choice({ search }: { readonly search: EventSearch }): ReactNode {
+  const navigate = route.useNavigate();
+  const services = useQuery(serviceChoice);
+  const { status = '', code = '', from = '', to = '', accountId, serviceId = '' } = search;
+  return (
+    <Filters
+      label="Which events"
+      fields={[
+        { name: 'status', label: 'Status', value: status, options: statusNames },
+        { name: 'code', label: 'Code', value: code, hint: 'ACCOUNT_NOT_FOUND' },
+        timeField('from', 'From', from),
+        timeField('to', 'Until', to),
+        serviceField('serviceId', serviceId, services.data),
+      ]}
+      onApply={(texts) =>
+        void navigate({ search: { ...texts, ...(accountId ? { accountId } : {}) } })
+      }
+    />
+  );
+}
+
+const ofAll = ({ accountId: _account, page: _page, ...others }: EventSearch): EventSearch => others;
+
+/** Whose events are listed, where they are of one account. */
+const OfAccount = ({ search }: { readonly search: EventSearch }): ReactNode =>
+  search.accountId === undefined ? null : (
+    <p>
+      Of <AccountName accountId={search.accountId} />.{' '}
+      <Link to="/usage/events" search={ofAll(search)}>
+        Show those of all accounts
+      </Link>
+    </p>
+  );
+
 /** Events with what became of them. */
 export function EventsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const {
-    status = '',
-    code = '',
-    from = '',
-    to = '',
-    accountId,
-    serviceId = '',
-    page = 0,
-  } = search;
-  const services = useQuery(serviceChoice);
+  const { status = '', page = 0 } = search;
   const query = useQuery(eventList(search));
   const isRejected = status === 'rejected';
   const [told, setTold] = useState('');
@@ -180,27 +206,8 @@ export function EventsPage(): ReactNode {
         </Trail>
       }
     >
-      <Filters
-        label="Which events"
-        fields={[
-          { name: 'status', label: 'Status', value: status, options: statusNames },
-          { name: 'code', label: 'Code', value: code, hint: 'ACCOUNT_NOT_FOUND' },
-          timeField('from', 'From', from),
-          timeField('to', 'Until', to),
-          serviceField('serviceId', serviceId, services.data),
-        ]}
-        onApply={(texts) =>
-          void navigate({ search: { ...texts, ...(accountId ? { accountId } : {}) } })
-        }
-      />
-      {accountId === undefined ? null : (
-        <p>
-          Of <AccountName accountId={accountId} />.{' '}
-          <Link to="/usage/events" search={({ accountId: _account, ...others }) => others}>
-            Show those of all accounts
-          </Link>
-        </p>
-      )}
+      <Choice search={search} />
+      <OfAccount search={search} />
       {isRejected ? <Reasons search={search} /> : null}
       {isRejected && query.data ? (
         <RetryAll

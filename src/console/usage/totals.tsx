@@ -104,16 +104,15 @@ function OfCurrency({
   );
 }
 
+const withoutWay = ({ show: _show, ...others }: UsageSearch): UsageSearch => others;
+
 /** What was used and what it costs, for each currency. */
 export function Totals({ search }: { readonly search: UsageSearch }): ReactNode {
   const query = useQuery(usageTotals(search));
   const navigate = useNavigate();
   const showAs = (way: Way): void => {
-    const { show: _show, ...others } = search;
-    void navigate({
-      to: '/usage',
-      search: { ...others, ...(way === 'both' ? {} : { show: way }) },
-    });
+    const shown = way === 'both' ? {} : { show: way };
+    void navigate({ to: '/usage', search: { ...withoutWay(search), ...shown } });
   };
   return (
     <Loaded query={query}>
