@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
+import { readExample } from '../support/billing/workflow-examples.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { external } from '../support/servers/instance.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -161,6 +162,24 @@ describe('prices in the console', function () {
     expect(body.content.map(({ fromDate }: { fromDate: string }) => fromDate)).to.not.include(
       '2026-03-01',
     );
+    await visit.told('publish examples/workflows/promote-prices.yaml');
+    const definition = await readExample('promote-prices');
+    await story.tenant.post('/v1/workflows', { definition }).expect(201);
+    await page.reload();
+    await visit.find('table', 'Prices in USD, now and then');
+    await visit.tabTo('From');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Although limits are not kept; the audit says so');
+    await page.keyboard.press('Space');
+    await visit.tabTo('Say what is made');
+    await page.keyboard.press('Enter');
+    await visit.find('button', 'Ask somebody else to approve it');
+    await visit.tabTo('Ask somebody else to approve it');
+    await page.keyboard.press('Enter');
+    await visit.told('pending');
+    await visit.checkAccess();
+    const { body: waiting } = await story.tenant.get('/v1/approvals?status=pending').expect(200);
+    expect(waiting.data[0].title).to.include('in force from 2026-03-01 on?');
   });
 
   // spec/beyond.md R477

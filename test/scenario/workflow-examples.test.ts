@@ -236,6 +236,29 @@ describe('the examples of workflows', () => {
     expect(await statusOf(large)).to.equal('Approved');
   });
 
+  it('prices with approval: what was tried is in force once somebody else agrees', async () => {
+    await publish('promote-prices');
+    const serviceId = await createService(tenant, 'Calls');
+    const rows = [
+      { priceDimName: 'api_calls', label: 'API calls', priceMethod: 'QUANTITY', unitRate: 0.02 },
+    ];
+    const changes = [{ kind: 'rateCard', serviceId, currency: 'USD', rows }];
+    const data = { name: 'Two cents', from: '2026-03-01', to: '2026-04-01', changes };
+    const { body } = await tenant.post('/v1/workflows/reprice/execute', { data }).expect(200);
+    const { repricingId } = body.output;
+    const execution = await begin('promote-prices', { repricingId, fromDate: '2041-01-01' });
+    const { id, title } = await asked();
+    expect(title).to.equal('Put "Two cents" in force from 2041-01-01 on?');
+    await tenant.post(`/v1/approvals/${id}`, { decision: 'approve' }).expect(403);
+    const tried = async () => (await tenant.get(`/v1/repricings/${repricingId}`).expect(200)).body;
+    expect(await tried()).to.include({ promotedFrom: null });
+    await (
+      await colleague()
+    )(id, 'approve');
+    expect((await ended('promote-prices', execution)).status).to.equal('completed');
+    expect(await tried()).to.include({ promotedFrom: '2041-01-01', isForced: false });
+  });
+
   it('nightly what-if: what a fifth more usage would cost is reported', async () => {
     await publish('nightly-what-if');
     const serviceId = await createService(tenant, 'Calls');
@@ -261,7 +284,7 @@ describe('the examples of workflows', () => {
   // spec/beyond.md R355
   it('have pictures in the guide that are those of their diagrams', async () => {
     const names = await exampleNames();
-    expect(names).to.have.length(5);
+    expect(names).to.have.length(6);
     for (const name of names) {
       const definition = await readExample(name);
       const { body } = await tenant.post('/v1/workflows', { definition }).expect(201);

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Section } from '../frame/page.tsx';
@@ -7,6 +8,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Field } from '../shown/field.tsx';
 import { quantityText } from '../shown/format.ts';
 import { None } from '../shown/values.tsx';
+import { execute, workflowList } from '../workflows/queries.ts';
 import { priceText } from './price-text.ts';
 import { promote, versionsOf, type Repricing } from './queries.ts';
 
@@ -100,6 +102,35 @@ const Made = ({ of }: { readonly of: Promoted }): ReactNode => (
   </>
 );
 
+/** A workflow of this name asks somebody else before it promotes: see examples/workflows. */
+const asking = 'promote-prices';
+
+/** Has somebody else decide, where a workflow for it is published. */
+function AskFirst({ id, fromDate, force }: { id: string; fromDate: string; force: boolean }) {
+  const navigate = useNavigate();
+  const { data } = useQuery(workflowList);
+  if (data === undefined) return null;
+  if (!data.data.some(({ name }) => name === asking)) {
+    return (
+      <p className="muted">
+        To have it approved by somebody else, publish <code>examples/workflows/{asking}.yaml</code>.
+      </p>
+    );
+  }
+  return (
+    <Action
+      name="Ask somebody else to approve it"
+      onDo={() => execute(asking, JSON.stringify({ repricingId: id, fromDate, force }))}
+      onDone={({ executionId }) =>
+        void navigate({
+          to: '/workflows/$workflowId/executions/$executionId',
+          params: { workflowId: asking, executionId },
+        })
+      }
+    />
+  );
+}
+
 /** Puts it in force from a day on, once it was said what is made. */
 export function Promote({ of }: { readonly of: Repricing }): ReactNode {
   const [fromDate, setFromDate] = useState('');
@@ -146,13 +177,16 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
       />
       <div role="status">{isSeen ? <Made of={made} /> : null}</div>
       {isSeen ? (
-        <Action
-          name="Put it in force"
-          isPrimary
-          isDisabled={isBroken && !force}
-          onDo={() => promote(of.id, { fromDate, force, dryRun: false })}
-          onDone={setMade}
-        />
+        <>
+          <Action
+            name="Put it in force"
+            isPrimary
+            isDisabled={isBroken && !force}
+            onDo={() => promote(of.id, { fromDate, force, dryRun: false })}
+            onDone={setMade}
+          />
+          <AskFirst id={of.id} fromDate={fromDate} force={force} />
+        </>
       ) : null}
     </Section>
   );
