@@ -5,6 +5,7 @@ export const securityEntities = [
   'audit',
   'oauthClient',
   'oauthGrant',
+  'schedule',
   'seller',
   'signIn',
   'signingKey',

@@ -43,6 +43,7 @@ import * as record from './records/record.js';
 import * as recordType from './records/record-type.js';
 import * as referenceData from './reference/reference-data.js';
 import * as retention from './ageing/retention.js';
+import * as schedule from './billing/schedule.js';
 import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
 import * as status from './access/status.js';
@@ -94,6 +95,7 @@ export const operations = {
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
   billingRun: billingRun.billingRunOperations,
+  schedule: schedule.scheduleOperations,
   journal: journal.journalOperations,
   flow: flowOperations,
   flowBatch: flowBatchOperations,
@@ -160,6 +162,7 @@ export const modules: readonly object[] = [
   invoiceItem,
   nextInvoice,
   billingRun,
+  schedule,
   journal,
   oauth,
   accessKey,

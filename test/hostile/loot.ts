@@ -185,6 +185,7 @@ export async function collectLoot(
       approvalId: idOf(account),
       currency: 'USD',
       kind: 'usage-events',
+      job: 'audit',
       name: 'netTerm',
       serviceId: idOf(service),
       attributeId: firstId(service, 'priceableAttributes'),

@@ -79,6 +79,8 @@ describe('a billing schedule', () => {
     await become(held, true);
     // Twice, as by somebody who does not know that it was done.
     for (const { id } of [held, paused]) await holdSchedules(client, id, true);
+    // Another time meanwhile is no reason to rest for ever.
+    await setBillingSchedule(place, { tenantId: held.id, every: 'Monthly', hour: 4 });
     for (const { id } of [held, paused]) await holdSchedules(client, id, false);
     await become(held, false);
     expect(await isPaused(paused)).to.equal(true);

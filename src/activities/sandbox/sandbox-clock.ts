@@ -1,17 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { ScheduleNotFoundError } from '@temporalio/client';
 import {
   advanceClock,
   beginClockMove,
   endClockMove,
   type ClockSchedule,
 } from '../../commands/sandbox/sandbox-clock.js';
-import { scheduleFrequencies } from '../../kernel/time/schedule-calendar.js';
 import {
   scheduledJobs,
-  scheduleHourMemo,
-  scheduleIdOf,
   type ClockLook,
   type ClockMoveEnd,
   type ClockMoveInput,
@@ -20,6 +16,7 @@ import {
   type MovedClock,
 } from '../../messages/sandbox/sandbox-clock.js';
 import { WorkflowWaits } from '../../models/workflows/wait.js';
+import { readSchedule } from '../../platform/temporal/known-schedule.js';
 import type { Platform } from '../../process/platform.js';
 import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
 import { activityFailure } from '../failure.js';
@@ -35,22 +32,11 @@ const quietMs = 30_000;
 const lookMs = 100;
 
 /** The schedules of a sandbox that are not paused: its clock starts what they are for. */
-async function readSchedules(
-  { temporal: { lister } }: Platform,
-  tenantId: string,
-): Promise<ClockSchedule[]> {
+async function readSchedules({ temporal }: Platform, tenantId: string): Promise<ClockSchedule[]> {
   const found: ClockSchedule[] = [];
   for (const job of scheduledJobs) {
-    const handle = lister.schedule.getHandle(scheduleIdOf(job, tenantId));
-    const known = await handle.describe().catch((error: unknown) => {
-      if (error instanceof ScheduleNotFoundError) return undefined;
-      throw error;
-    });
-    if (known === undefined || known.state.paused) continue;
-    const { every: given } = (known.action.args?.[0] ?? {}) as { readonly every?: unknown };
-    const every = scheduleFrequencies.find((each) => each === given);
-    const hour = known.memo?.[scheduleHourMemo];
-    if (every !== undefined && typeof hour === 'number') found.push({ job, every, hour });
+    const known = await readSchedule(temporal, tenantId, job);
+    if (known?.paused === false) found.push({ job, every: known.every, hour: known.hour });
   }
   return found;
 }

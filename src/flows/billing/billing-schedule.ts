@@ -10,6 +10,7 @@ import {
   SearchAttributeType,
   TypedSearchAttributes,
 } from '@temporalio/common';
+import { defined } from '../../kernel/defined.js';
 import type { BillingScheduleInput } from '../../messages/billing-run.js';
 import {
   scheduledJobs,
@@ -34,6 +35,8 @@ export interface BillingSchedule extends BillingScheduleInput {
   readonly hour: number;
   /** Whether the tenant is a sandbox: its clock starts the work, and Temporal does not. */
   readonly isSandbox?: boolean;
+  /** Left out: one that is there stays as it is, and a new one is not paused. */
+  readonly paused?: boolean;
 }
 
 /** The Temporal client for schedules, and the signer of their workflows. */
@@ -105,14 +108,17 @@ export async function setBillingSchedule(
   const { schedule } = place.client;
   const options = optionsOf(job, wanted, place);
   try {
-    await schedule.create(options);
-    return { isPaused: false };
+    const { paused = false } = wanted;
+    await schedule.create({ ...options, state: { paused } });
+    return { isPaused: paused };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const handle = schedule.getHandle(scheduleIdOf(job, wanted.tenantId));
-    const { paused } = (await handle.describe()).state;
+    const { state } = await handle.describe();
+    const { paused = state.paused } = wanted;
     await handle.delete();
-    await schedule.create({ ...options, state: { paused } });
+    // With its note: by it the end of a suspension knows what it had paused.
+    await schedule.create({ ...options, state: { paused, ...defined({ note: state.note }) } });
     return { isPaused: paused };
   }
 }

@@ -29,6 +29,8 @@ const introductions: Readonly<Record<string, string>> = {
   Invoices:
     'What billing runs have posted. An invoice never changes: it is voided, and its charges are billed ' +
     'again. The workflow `billing-run` makes them.',
+  Schedules:
+    'When billing runs and audits of usage begin by themselves, after each day, week or month.',
   Payments: 'Money that came in or went out, and which invoices it pays.',
   'Tax rates': 'How charges are taxed, by the tax code of the row that prices them.',
   Wallets:

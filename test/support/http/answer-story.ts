@@ -38,7 +38,7 @@ export type Repeat = (operation: Operation, send: Send) => ReturnType<typeof sen
 
 class Story {
   readonly answers: Answers = {};
-  readonly params: Record<string, string> = { currency: 'USD', name: 'netTerm' };
+  readonly params: Record<string, string> = { currency: 'USD', name: 'netTerm', job: 'billing' };
   readonly references: Record<string, string> = {};
   readonly #url: string;
   readonly #tenant: TestTenant;
@@ -377,6 +377,8 @@ export async function tellStory(
         await story.call(id);
       }
     }
+    // Its clock would bill by it.
+    await story.call('deleteSchedule');
     await runApart(story, tenant);
     const type = await story.call('createRecordType', { body: { name: 'note' }, isAside: true });
     await story.call('deleteRecordType', { params: { mobjectId: type.id } });

@@ -64,10 +64,11 @@ const steadyTexts = (text: string): string =>
     .replace(/whsec_[A-Za-z0-9+/=]{30,}/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     .replace(/("client_id_issued_at":)\d+/g, `$1${Date.parse(told) / 1000}`);
 
-/** The running month of the next invoice is that in which the story is told. */
+/** The running month of the next invoice, and of a schedule, is that in which the story is told. */
 const inToldMonth = (answer: unknown): unknown =>
   JSON.parse(JSON.stringify(answer), (name, value: unknown) => {
     if (name === 'periodStart') return '2026-04-01';
+    if (name === 'nextAt') return '2026-05-01T03:00:00.000Z';
     return name === 'periodEnd' ? '2026-04-30' : value;
   });
 
@@ -97,6 +98,8 @@ export async function recordAnswers(instance: TestInstance): Promise<Answers> {
   return {
     ...steady,
     getNextInvoice: inToldMonth(steady['getNextInvoice']),
+    listSchedules: inToldMonth(steady['listSchedules']),
+    setSchedule: inToldMonth(steady['setSchedule']),
     getStatus: inToldMinute(steady['getStatus']),
   };
 }

@@ -27,15 +27,9 @@ export interface World extends Places {
 }
 
 /** Path parameters whose values all tenants share. */
-export const sharedParams = new Set([
-  'currency',
-  'name',
-  'flowId',
-  'workflowId',
-  'jti',
-  'kind',
-  'versionNo',
-]);
+export const sharedParams = new Set(
+  'currency name flowId workflowId jti kind job versionNo'.split(' '),
+);
 
 const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
 
@@ -89,6 +83,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     externalId: account.externalId,
     currency: 'USD',
     kind: 'rated-transactions',
+    job: 'billing',
     name: 'netTerm',
     versionNo: '1',
     // Tokens are not stored: an id of one is whosever it is.
