@@ -142,6 +142,8 @@ export class WebhookDelivery extends TenantModel {
   declare eventId: string;
   declare event: string;
   declare recordId: string;
+  /** The request or the execution that it followed, where it is known. */
+  declare requestId: string | null;
   declare status: DeliveryStatus;
   declare round: number;
   /** Of this round. */

@@ -80,6 +80,8 @@ export interface ExecutionRecord {
   readonly runId: string;
   readonly status: ExecutionStatus;
   readonly actor: string | null;
+  /** Of the request that started it, or of what did so by itself. */
+  readonly requestId: string | null;
   readonly startedAt: Date;
   readonly completedAt: Date | null;
   readonly input: Record<string, unknown> | null;
@@ -98,7 +100,7 @@ const parsed = <T>(text: string | null): T | null =>
   text === null ? null : (parseJson(text) as T);
 
 function presentExecution(row: Execution): ExecutionRecord {
-  const { id, workflowId, runId, status, actor, startedAt, completedAt } = row;
+  const { id, workflowId, runId, status, actor, requestId, startedAt, completedAt } = row;
   const { inputText, outputText, errorText } = row as ExecutionTexts;
   return {
     id,
@@ -106,6 +108,7 @@ function presentExecution(row: Execution): ExecutionRecord {
     runId,
     status,
     actor,
+    requestId,
     startedAt,
     completedAt,
     input: parsed(inputText),
@@ -118,7 +121,8 @@ function executionsOf({ db, tenantId }: Scope, workflow: string) {
   return Execution.query(db.read)
     .forTenant(tenantId)
     .where({ workflow })
-    .select('id', 'workflowId', 'runId', 'status', 'actor', 'startedAt', 'completedAt')
+    .select('id', 'workflowId', 'runId', 'status', 'actor', 'requestId')
+    .select('startedAt', 'completedAt')
     .select(
       raw('input::text as "input_text"'),
       raw(`${outputText} as "output_text"`),

@@ -8,6 +8,7 @@ import { Webhook } from '../../models/webhooks/webhook.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type { WebhookDeliveryDto, WebhookDto } from '../../schemas/webhooks/webhook.js';
+import type { ExecutionRecord } from '../flows/execution.js';
 import { listHeavyPage, listPage, type RowWeight } from '../lists/listing.js';
 
 export const missingWebhook = (id: string) => problem.notFound(`There is no webhook '${id}'.`);
@@ -124,6 +125,27 @@ export async function listWebhookDeliveries(
     .withGraphFetched('tries');
   if (status !== undefined) void query.where({ status });
   if (event !== undefined) void query.where({ event });
+  return listHeavyPage(query, page, presentDelivery, deliveryWeight);
+}
+
+/** The id with which a request ends: its own, or that of what started something by itself. */
+const requestIdForm = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * One page of the deliveries that followed an execution (spec/beyond.md R464): its calls are made under its
+ * own id, all else under that of the request that started it.
+ */
+export function listExecutionDeliveries(
+  { db, tenantId }: Scope,
+  { id, requestId }: Pick<ExecutionRecord, 'id' | 'requestId'>,
+  page: PageRequest,
+): Promise<Listed<WebhookDeliveryDto>> {
+  const request = requestIdForm.exec(requestId ?? '')?.[0];
+  const query = WebhookDelivery.query(db.read)
+    .forTenant(tenantId)
+    .whereIn('requestId', [id, ...(request === undefined ? [] : [request])])
+    .orderBy('seq', 'desc')
+    .withGraphFetched('tries');
   return listHeavyPage(query, page, presentDelivery, deliveryWeight);
 }
 

@@ -5,6 +5,7 @@ import { exampleIds } from '../openapi/examples.js';
 import { FreeObject, Instant, nullable, Uuid } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
 import { offsetQuery, WholeNumber } from '../http/paging.js';
+import { WebhookDelivery } from '../webhooks/webhook.js';
 
 const field = Type.Object(
   {
@@ -264,6 +265,19 @@ export const executionOperations = {
     details: 'Who asked, with what, what came of it, and where Temporal shows each step.',
     success: reply.dto(Execution),
     errors: [404],
+  }),
+  deliveries: operation({
+    id: 'listExecutionDeliveries',
+    isAddition: true,
+    method: 'GET',
+    path: '/v1/workflows/{workflowId}/executions/{executionId}/deliveries',
+    ...place,
+    summary: 'List the webhook deliveries that followed an execution, the latest first',
+    query: Type.Object(offsetQuery),
+    details:
+      'To all webhooks: of its end, and of what it changed, or the request that started it. Kept for 30 days.',
+    success: reply.offsetPage(WebhookDelivery),
+    errors: [400, 404],
   }),
   cancel: operation({
     id: 'cancelExecution',

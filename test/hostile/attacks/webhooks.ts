@@ -30,6 +30,24 @@ async function tellThem(attacker: Attacker, urls: readonly string[]): Promise<vo
   );
 }
 
+/** The list of what followed an execution that made 1,000 records, of each of which a webhook is told. */
+async function followedByMany(attacker: Attacker): Promise<string> {
+  const { stamp, loot } = attacker;
+  const mobjectId = await attacker.makeId('/v1/mobjects', { name: `f-${stamp}` }, loot.hoardId);
+  const name = `followed-${stamp}`;
+  const body = { data: names(1_000, String).map((text) => ({ text })) };
+  const call = { operationId: 'createRecords', parameters: { mobjectId }, body };
+  const definition = {
+    document: { dsl: '1.0.0', namespace: 'attacker', name, version: '1.0.0' },
+    do: [{ fill: { call: 'durabill.operation', with: call } }],
+  };
+  await attacker.make('/v1/workflows', { definition });
+  const run = await attacker.make(`/v1/workflows/${name}/execute`, { data: {} });
+  const begun = run?.['executionId'];
+  const executionId = typeof begun === 'string' ? begun : mobjectId;
+  return `/v1/workflows/${name}/executions/${executionId}/deliveries?limit=1000`;
+}
+
 /** No delivery of this attack reaches into the next one, which finds room for its own webhooks. */
 async function takeAway(attacker: Attacker): Promise<void> {
   const { webhookId } = attacker.loot.params;
@@ -124,7 +142,13 @@ export const webhookAttacks: readonly Attack[] = [
   },
   {
     name: 'webhooks tested and redelivered',
-    operations: ['testWebhook', 'redeliverWebhook', 'recoverWebhook', 'listWebhookDeliveries'],
+    operations: [
+      'testWebhook',
+      'redeliverWebhook',
+      'recoverWebhook',
+      'listWebhookDeliveries',
+      'listExecutionDeliveries',
+    ],
     needsPrivateWebhooks: true,
     async run(attacker) {
       const answer = (_request: unknown, response: { end: () => void }) => response.end();
@@ -133,11 +157,13 @@ export const webhookAttacks: readonly Attack[] = [
         const path = `/v1/webhooks/${id}`;
         const test = await attacker.makeId(`${path}/test`, undefined);
         const sent = [`${path}/deliveries/${test}/redeliver`, `${path}/test`];
-        await attacker.flood((index) =>
-          index % 3 === 2
-            ? { path: `${path}/deliveries?limit=1000` }
-            : { path: sent[index % 3] ?? path, method: 'POST' },
-        );
+        const lists = [`${path}/deliveries?limit=1000`, await followedByMany(attacker)];
+        await attacker.flood((index) => {
+          const post = sent[index % 4];
+          return post === undefined
+            ? { path: lists[(index % 4) - 2] ?? path }
+            : { path: post, method: 'POST' as const };
+        });
       });
       await takeAway(attacker);
     },

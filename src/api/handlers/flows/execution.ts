@@ -14,6 +14,7 @@ import {
   listDefinitions,
   listVersions,
 } from '../../../queries/workflows/definition.js';
+import { listExecutionDeliveries } from '../../../queries/webhooks/webhook.js';
 import {
   presentDefinition,
   presentDefinitionWhole,
@@ -53,6 +54,11 @@ export const executionHandlers: Handlers<Operations['execution']> = {
     const known = await findExecuted(scope, params.workflowId);
     const record = await getExecution(scope, known.workflow, params.executionId);
     return executionView(known, platform)(record);
+  },
+  deliveries: async ({ params, query }, scope) => {
+    const { workflow } = await findExecuted(scope, params.workflowId);
+    const record = await getExecution(scope, workflow, params.executionId);
+    return listExecutionDeliveries(scope, record, query);
   },
   cancel: async ({ params }, scope, platform) => {
     const known = await findExecuted(scope, params.workflowId);

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { runFlow } from '../support/billing/flows.js';
+import { createAccount } from '../support/billing/usage.js';
+import { openReceiver, type Receiver } from '../support/servers/receiver.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+interface Delivery {
+  readonly id: string;
+  readonly event: string;
+  readonly recordId: string;
+}
+
+// spec/beyond.md R464
+describe('webhooks that followed an execution', () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await openReceiver();
+    const events = ['workflow.completed', 'mdata.created', 'payment.saved'];
+    await tenant.post('/v1/webhooks', { url: receiver.url, events, secret }).expect(201);
+    await tenant.post('/v1/mobjects', { name: 'thing' }).expect(201);
+  });
+  afterEach(() => receiver.close());
+
+  const deliveriesOf = async (
+    { workflowId, executionId }: { workflowId: string; executionId: string },
+    query = '',
+    status = 200,
+  ) => {
+    const path = `/v1/workflows/${workflowId}/executions/${executionId}/deliveries${query}`;
+    return (await tenant.get(path).expect(status)).body;
+  };
+  const createRecord = {
+    call: 'durabill.operation',
+    with: { operationId: 'createRecord', parameters: { mobjectId: 'thing' }, body: { data: {} } },
+  };
+  const execute = async (name: string, data: object = {}) =>
+    (await tenant.post(`/v1/workflows/${name}/execute`, { data }).expect(200)).body;
+
+  it("are those of a tenant's workflow: of what it called, and of its end", async () => {
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'two', version: '1.0.0' };
+    const definition = { document, do: [{ one: createRecord }, { two: createRecord }] };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const first = await execute('two');
+    await tenant.post('/v1/mobjects/thing/mdata', { data: {} }).expect(201);
+    const second = await execute('two');
+    const { data, pagination } = await deliveriesOf(first);
+    const kinds = data.map(({ event }: Delivery) => event);
+    expect(kinds).to.deep.equal(['workflow.completed', 'mdata.created', 'mdata.created']);
+    expect(pagination.total).to.equal(3);
+    expect(data[0].recordId).to.equal(first.executionId);
+    const others = (await deliveriesOf(second)).data;
+    expect(others.map(({ event }: Delivery) => event)).to.deep.equal(kinds);
+    expect(others[0].recordId).to.equal(second.executionId);
+    const page = await deliveriesOf(first, '?limit=1&offset=1');
+    expect(page.data.map(({ id }: Delivery) => id)).to.deep.equal([data[1].id]);
+    await deliveriesOf(first, '?limit=many', 400);
+  });
+
+  it('are those of what is built in', async () => {
+    const accountId = await createAccount(tenant, 'acme');
+    const made = {
+      account_id: accountId,
+      amount: 5,
+      currency_id: 'USD',
+      payment_method: 'ACH',
+      payment_reference: 'P-1',
+      payment_date: '2026-03-01',
+    };
+    await runFlow(tenant, 'payment/create', made);
+    const path = '/v1/workflows/payment-save/executions';
+    const [execution] = (await tenant.get(path).expect(200)).body.data;
+    const { data } = await deliveriesOf(execution);
+    expect(data.map(({ event }: Delivery) => event)).to.deep.equal([
+      'workflow.completed',
+      'payment.saved',
+    ]);
+  });
+
+  it('are those of its tenant, and of executions that are there', async () => {
+    const executionId = '01939c6e-7a00-4000-8000-00000000beef';
+    await deliveriesOf({ workflowId: 'payment-save', executionId }, '', 404);
+    await deliveriesOf({ workflowId: 'unknown', executionId }, '', 404);
+  });
+});
