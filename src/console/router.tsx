@@ -195,13 +195,14 @@ const newWorkflowRoute = createRoute({
 const workflowRoute = createRoute({
   ...at,
   path: '/workflows/$workflowId',
-  validateSearch: listSearch([]),
+  validateSearch: listSearch(['status', 'version']),
   component: lazyRouteComponent(() => import('./workflows/workflow-page.tsx'), 'WorkflowPage'),
 });
 
 const executionRoute = createRoute({
   ...at,
   path: '/workflows/$workflowId/executions/$executionId',
+  validateSearch: listSearch([]),
   component: lazyRouteComponent(() => import('./workflows/execution-page.tsx'), 'ExecutionPage'),
 });
 

@@ -24,6 +24,22 @@ const kept: readonly Column<Correction['rejected'][number]>[] = [
   { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
 ];
 
+const workflows: Readonly<Record<Correction['kind'], string>> = {
+  cancel: 'cancel-usage-event',
+  amend: 'amend-usage-event',
+  rerate: 'rerate-usage',
+};
+
+/** What has corrected, step by step. */
+const ExecutionLink = ({ of }: { readonly of: Correction }): ReactNode => (
+  <Link
+    to="/workflows/$workflowId/executions/$executionId"
+    params={{ workflowId: workflows[of.kind], executionId: of.executionId }}
+  >
+    what it did
+  </Link>
+);
+
 const route = getRouteApi('/usage/corrections/$correctionId');
 
 function Charges({ correctionId }: { readonly correctionId: string }): ReactNode {
@@ -97,6 +113,7 @@ export function CorrectionPage(): ReactNode {
                 ['After', orNone(sumsText(found.after))],
                 ['By', orNone(found.actor)],
                 ['At', <Instant key="at" at={found.createdAt} />],
+                ['Execution', <ExecutionLink key="execution" of={found} />],
               ]}
             />
             {found.accounts.length === 0 ? null : (

@@ -4,6 +4,7 @@ import { ApiProblem } from '../api/problem.ts';
 import { Fault } from '../shown/loaded.tsx';
 import { placeOf, placeOfPointer, placesOf, type Place } from './json-lines.ts';
 import { validate } from './queries.ts';
+import { CompletionList, useCompletion } from './completion-list.tsx';
 
 interface Found {
   readonly place: Place;
@@ -83,6 +84,9 @@ export function Editor({
 }): ReactNode {
   const area = useRef<HTMLTextAreaElement>(null);
   const faultsId = useId();
+  const listId = useId();
+  const completion = useCompletion(area, onChange);
+  const { active } = completion;
   const { faults, isValid, error } = check;
   const hasFault = faults.length > 0;
   const state = isValid
@@ -102,9 +106,20 @@ export function Editor({
           value={text}
           aria-invalid={hasFault}
           aria-describedby={faultsId}
-          onChange={(event) => onChange(event.target.value)}
+          aria-autocomplete="list"
+          aria-haspopup="listbox"
+          aria-controls={listId}
+          aria-activedescendant={active ? `${listId}-${active.name}` : undefined}
+          onChange={(event) => {
+            onChange(event.target.value);
+            completion.look(false);
+          }}
+          onKeyDown={completion.press}
+          onClick={completion.close}
+          onBlur={completion.close}
         />
       </label>
+      <CompletionList id={listId} of={completion} />
       <div id={faultsId}>
         <p role="status" className={isValid ? 'good' : hasFault ? 'bad' : 'muted'}>
           {state}

@@ -6,24 +6,47 @@ import { Action } from '../shown/action.tsx';
 import { instantText } from '../shown/format.ts';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
-import { cancel, execution, timeline, type Execution } from './queries.ts';
+import { Deliveries } from './deliveries.tsx';
+import { cancel, execution, tasksSize, timeline, type Execution } from './queries.ts';
 import { durationText, TaskLines } from './task-lines.tsx';
 
 const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
 
 /** The tasks of a workflow of the tenant's own; what is built in has its steps in Temporal. */
 function Tasks({ of }: { readonly of: Execution }): ReactNode {
-  const { data } = useQuery(timeline(of.workflowId, of.executionId, of.status === 'running'));
-  if (data === undefined || data.data.length === 0) return null;
+  const { page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(timeline(of.workflowId, of.executionId, of.status === 'running', page));
   return (
     <Section title="Tasks">
-      <TaskLines rows={data.data} />
-      {data.data.some(({ approval }) => approval?.status === 'pending') ? (
-        <p>
-          It waits for a decision: <Link to="/approvals">approvals</Link>.
-        </p>
-      ) : null}
+      <Loaded query={query}>
+        {({ data, pagination }) => (
+          <>
+            {/* Before the tasks, each of which is a stop of the tab key. */}
+            {page === 0 && BigInt(pagination.total) <= BigInt(tasksSize) ? null : (
+              <Pager
+                name="tasks"
+                first={page * tasksSize}
+                shown={data.length}
+                total={pagination.total}
+                onMove={(by) => void navigate({ search: { page: page + by } })}
+              />
+            )}
+            {data.length === 0 ? <p>None of its tasks has begun.</p> : <TaskLines rows={data} />}
+            {data.some(({ approval }) => approval?.status === 'pending') ? (
+              <p>
+                It waits for a decision:{' '}
+                <Link to="/approvals" search={{}}>
+                  approvals
+                </Link>
+                .
+              </p>
+            ) : null}
+          </>
+        )}
+      </Loaded>
     </Section>
   );
 }
@@ -102,6 +125,7 @@ export function ExecutionPage(): ReactNode {
             <Section title="Output">
               <Json of={of.output} />
             </Section>
+            <Deliveries of={of} />
           </>
         )}
       </Loaded>

@@ -1,27 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
+import { Changes } from '../shown/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { linesOf, type Written } from '../api/written-json.ts';
-import { Json } from '../shown/json.tsx';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { Pager } from '../shown/pager.tsx';
-import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
-import { Editor, objectOf, useFaults } from './editor.tsx';
-import {
-  diagram,
-  execute,
-  executionList,
-  executionsSize,
-  publish,
-  workflow,
-  type Execution,
-  type Workflow,
-} from './queries.ts';
+import { Loaded } from '../shown/loaded.tsx';
+import { Facts, Instant } from '../shown/values.tsx';
+import { Editor, useFaults } from './editor.tsx';
+import { Executions } from './executions.tsx';
+import { diagram, publish, workflow, type Workflow } from './queries.ts';
+import { Start } from './start.tsx';
 
 const route = getRouteApi('/workflows/$workflowId');
+
+/** The number of the version that executions begin with. */
+const liveVersion = ({ version, versions }: Workflow): string | null =>
+  versions?.[0]?.version ?? version;
+const isLive = (of: Workflow): boolean => of.version === liveVersion(of);
 
 /** The definition as text, and a new version of it. */
 function DefinitionText({
@@ -39,9 +36,9 @@ function DefinitionText({
     <>
       <Editor text={text} onChange={setChanged} check={check} />
       <Action
-        name={`Publish version ${Number(of.version) + 1}`}
+        name={`Publish version ${Number(liveVersion(of)) + 1}`}
         isPrimary
-        isDisabled={!check.isValid || text === published}
+        isDisabled={!check.isValid || (isLive(of) && text === published)}
         onDo={() => publish(of.id, text)}
         onDone={() => setChanged(undefined)}
         told={({ version }) => `Version ${version} is live; what runs keeps its own.`}
@@ -64,105 +61,77 @@ function Diagram({ of }: { readonly of: Workflow }): ReactNode {
 
 type Version = NonNullable<Workflow['versions']>[number];
 
-const versionColumns: readonly Column<Version>[] = [
-  { name: 'Version', show: ({ version }) => version },
-  { name: 'Published', show: ({ createdAt }) => <Instant at={createdAt} /> },
-  { name: 'By', show: ({ publishedBy }) => <bdi>{publishedBy}</bdi> },
-  { name: 'Hash', show: ({ hash }) => <code>{hash.slice(0, 12)}</code> },
-];
-
-const executionColumns: readonly Column<Execution>[] = [
-  {
-    name: 'Execution',
-    show: ({ workflowId, executionId, startedAt }) => (
-      <Link
-        to="/workflows/$workflowId/executions/$executionId"
-        params={{ workflowId, executionId }}
-      >
-        <Instant at={startedAt} />
-      </Link>
-    ),
-  },
-  { name: 'Status', show: ({ status }) => <Status name={status} /> },
-  { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
-  { name: 'Ended', show: ({ completedAt }) => <Instant at={completedAt} /> },
-  { name: 'Fault', show: ({ error }) => <bdi>{orNone(error?.message)}</bdi> },
-];
-
-function Executions({ workflowId }: { readonly workflowId: string }): ReactNode {
-  const { page = 0 } = route.useSearch();
-  const navigate = route.useNavigate();
-  const query = useQuery(executionList(workflowId, page));
+/** The versions of a workflow, each with the way to its definition. */
+function Versions({ of: { id, versions = [] } }: { readonly of: Workflow }): ReactNode {
+  const columns: readonly Column<Version>[] = [
+    {
+      name: 'Version',
+      show: ({ version }) => (
+        <Link to="/workflows/$workflowId" params={{ workflowId: id }} search={{ version }}>
+          Version {version}
+        </Link>
+      ),
+    },
+    { name: 'Published', show: ({ createdAt }) => <Instant at={createdAt} /> },
+    { name: 'By', show: ({ publishedBy }) => <bdi>{publishedBy}</bdi> },
+    { name: 'Hash', show: ({ hash }) => <code>{hash.slice(0, 12)}</code> },
+  ];
   return (
-    <Loaded query={query}>
-      {({ data, pagination }) =>
-        data.length === 0 ? (
-          <Empty>
-            <p>It was not executed yet.</p>
-          </Empty>
-        ) : (
-          <>
-            <DataTable
-              caption="Executions, the latest first"
-              columns={executionColumns}
-              rows={data}
-              keyOf={({ executionId }) => executionId}
-            />
-            <Pager
-              name="executions"
-              first={page * executionsSize}
-              shown={data.length}
-              total={String(pagination.total)}
-              onMove={(by) => void navigate({ search: { page: page + by } })}
-            />
-          </>
-        )
-      }
-    </Loaded>
+    <DataTable
+      caption="Versions, the newest first"
+      columns={columns}
+      rows={versions}
+      keyOf={({ version }) => version}
+    />
   );
 }
 
-/** Starts an execution, with the input as JSON. */
-function Start({ of }: { readonly of: Workflow }): ReactNode {
-  const [text, setText] = useState('{}');
-  const navigate = useNavigate();
-  const isObject = objectOf(text) !== undefined;
+/** Another version than the one that is live, and what of it is otherwise there. */
+function Earlier({ of }: { readonly of: Workflow }): ReactNode {
+  const live = useQuery(workflow(of.id));
   return (
-    <Section title="Execute">
-      <label className="wide">
-        <span>Input, as JSON</span>
-        <textarea
-          className="code"
-          rows={3}
-          spellCheck={false}
-          value={text}
-          aria-invalid={!isObject}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </label>
-      <Action
-        name="Execute"
-        isDisabled={!isObject}
-        onDo={() => execute(of.id, text)}
-        onDone={({ workflowId, executionId }) =>
-          void navigate({
-            to: '/workflows/$workflowId/executions/$executionId',
-            params: { workflowId, executionId },
-          })
-        }
-      />
-      <details>
-        <summary>What the input may have</summary>
-        <Json of={of.dataSchema} />
-      </details>
-    </Section>
+    <>
+      <p>
+        This is version {of.version}.{' '}
+        <Link to="/workflows/$workflowId" params={{ workflowId: of.id }} search={{}}>
+          Show the one that is live
+        </Link>
+        ; published again, this one is live anew.
+      </p>
+      <Loaded query={live}>
+        {({ definition }) => (
+          <Changes
+            before={of.definition ?? null}
+            after={definition ?? null}
+            areOthersShown={false}
+          />
+        )}
+      </Loaded>
+    </>
   );
 }
+
+/** When a condition on an event could not be evaluated last, and why. */
+const ConditionFault = ({
+  of,
+}: {
+  readonly of: NonNullable<Workflow['conditionFault']>;
+}): ReactNode => (
+  <div className="fault">
+    <p>
+      <strong>Its condition on {of.event} could not be evaluated</strong>
+    </p>
+    <p>
+      <Instant at={of.at} />, version {of.version}: {of.reason}
+    </p>
+  </div>
+);
 
 /** A workflow: what it is, what it was, and what it has done. */
 export function WorkflowPage(): ReactNode {
   const { workflowId } = route.useParams();
-  const query = useQuery(workflow(workflowId));
+  const { version } = route.useSearch();
+  const query = useQuery(workflow(workflowId, version));
   const title = query.data?.title ?? 'Workflow';
   return (
     <Page
@@ -190,24 +159,24 @@ export function WorkflowPage(): ReactNode {
                 ['Version', found.version === null ? 'built in' : String(found.version)],
               ]}
             />
-            <Section title="Executions">
-              <Executions workflowId={found.id} />
-            </Section>
-            <Start of={found} />
+            {found.conditionFault ? <ConditionFault of={found.conditionFault} /> : null}
+            {isLive(found) ? (
+              <>
+                <Section title="Executions">
+                  <Executions workflowId={found.id} />
+                </Section>
+                <Start of={found} />
+              </>
+            ) : null}
             {found.definition === undefined ? null : (
               <Section title="Definition">
-                <Diagram of={found} />
-                <DefinitionText of={found} definition={found.definition} />
+                {isLive(found) ? <Diagram of={found} /> : <Earlier of={found} />}
+                <DefinitionText key={version ?? 'live'} of={found} definition={found.definition} />
               </Section>
             )}
             {found.versions === undefined ? null : (
               <Section title="Versions">
-                <DataTable
-                  caption="Versions, the newest first"
-                  columns={versionColumns}
-                  rows={found.versions}
-                  keyOf={({ version }) => String(version)}
-                />
+                <Versions of={found} />
               </Section>
             )}
           </>

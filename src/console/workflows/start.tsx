@@ -1,0 +1,106 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { membersOf } from '../api/written-json.ts';
+import { Section } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { Json } from '../shown/json.tsx';
+import { DryRunResult } from './dry-run.tsx';
+import { objectOf } from './editor.tsx';
+import { execute, simulate, type DryRun, type Workflow } from './queries.ts';
+
+const JsonField = ({
+  label,
+  text,
+  onChange,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}): ReactNode => (
+  <label className="wide">
+    <span>{label}</span>
+    <textarea
+      className="code"
+      rows={3}
+      spellCheck={false}
+      value={text}
+      aria-invalid={objectOf(text) === undefined}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  </label>
+);
+
+/** What an execution of a workflow of one's own would do; nothing is called. */
+function TryDry({ of, input }: { readonly of: Workflow; readonly input: string }): ReactNode {
+  const [results, setResults] = useState('{}');
+  const [tried, setTried] = useState<{ readonly of: string; readonly run: DryRun }>();
+  const asked = `${input} ${results}`;
+  return (
+    <>
+      <details>
+        <summary>What calls give in a dry run</summary>
+        <JsonField
+          label="What calls give, as JSON by the name of their task"
+          text={results}
+          onChange={setResults}
+        />
+        <p>
+          <code>{'{"look": {"output": {"id": "1"}}}'}</code>: the task look gives this. Without, a
+          call gives null and an approval is given.
+        </p>
+      </details>
+      <Action
+        name="Run it dry"
+        isDisabled={objectOf(input) === undefined || objectOf(results) === undefined}
+        onDo={async () => ({ of: asked, run: await simulate(of.id, input, results) })}
+        onDone={setTried}
+        told={({ run }) => `It would be ${run.status}. Nothing was called or written.`}
+      />
+      {tried?.of === asked ? <DryRunResult of={tried.run} /> : null}
+    </>
+  );
+}
+
+/** The same input with `dryRun`, which says that nothing is written. */
+const asDryRun = (text: string): string => {
+  const isEmpty = membersOf({ json: text }).size === 0;
+  return text.replace('{', `{"dryRun":true${isEmpty ? '' : ','}`);
+};
+
+/** Starts an execution, with the input as JSON; what it would do can be seen before. */
+export function Start({ of }: { readonly of: Workflow }): ReactNode {
+  const [text, setText] = useState('{}');
+  const navigate = useNavigate();
+  const isObject = objectOf(text) !== undefined;
+  const fields = membersOf(membersOf(of.dataSchema).get('properties') ?? { json: '{}' });
+  const canSayDry = of.definition === undefined && fields.has('dryRun');
+  const begin = (name: string, input: string, isDisabled: boolean): ReactNode => (
+    <Action
+      name={name}
+      isDisabled={isDisabled}
+      onDo={() => execute(of.id, input)}
+      onDone={({ workflowId, executionId }) =>
+        void navigate({
+          to: '/workflows/$workflowId/executions/$executionId',
+          params: { workflowId, executionId },
+          search: {},
+        })
+      }
+    />
+  );
+  const saysDry = membersOf({ json: text }).has('dryRun');
+  return (
+    <Section title="Execute">
+      <JsonField label="Input, as JSON" text={text} onChange={setText} />
+      {of.definition === undefined ? null : <TryDry of={of} input={text} />}
+      {canSayDry
+        ? begin('Run it dry', isObject ? asDryRun(text) : text, !isObject || saysDry)
+        : null}
+      {begin('Execute', text, !isObject)}
+      <details>
+        <summary>What the input may have</summary>
+        <Json of={of.dataSchema} />
+      </details>
+    </Section>
+  );
+}
