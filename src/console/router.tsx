@@ -164,6 +164,19 @@ const correctionRoute = createRoute({
   ),
 });
 
+const rateAgainRoute = createRoute({
+  ...at,
+  path: '/usage/rate-again',
+  validateSearch: (search: Search) => texts(search, ['from', 'to', 'account', 'service']),
+  component: lazyRouteComponent(() => import('./corrections/rate-again-page.tsx'), 'RateAgainPage'),
+});
+
+const reratingRoute = createRoute({
+  ...at,
+  path: '/usage/rate-again/$executionId',
+  component: lazyRouteComponent(() => import('./corrections/rerating-page.tsx'), 'ReratingPage'),
+});
+
 const approvalsRoute = createRoute({
   ...at,
   path: '/approvals',
@@ -285,6 +298,8 @@ const routes = root.addChildren([
   eventsRoute,
   correctionsRoute,
   correctionRoute,
+  rateAgainRoute,
+  reratingRoute,
   approvalsRoute,
   approvalRoute,
   workflowsRoute,

@@ -11,6 +11,31 @@ import { account } from './queries.ts';
 import { Timeline } from './timeline.tsx';
 import { Wallets } from './wallets.tsx';
 
+/** Where there is more about it, and what is done for it. */
+const WaysOn = ({ accountId }: { readonly accountId: string }): ReactNode => (
+  <p>
+    <Link to="/accounts/$accountId/next-invoice" params={{ accountId }}>
+      Next invoice
+    </Link>{' '}
+    ·{' '}
+    <Link to="/invoices" search={{ accountId }}>
+      Invoices
+    </Link>{' '}
+    ·{' '}
+    <Link to="/usage" search={{ account: accountId }}>
+      Usage
+    </Link>{' '}
+    ·{' '}
+    <Link to="/usage/rate-again" search={{ account: accountId }}>
+      Rate again
+    </Link>{' '}
+    ·{' '}
+    <Link to="/accounts/$accountId/embed" params={{ accountId }} search={{}}>
+      What the customer sees
+    </Link>
+  </p>
+);
+
 const route = getRouteApi('/accounts/$accountId');
 
 /** All that there is about an account. */
@@ -46,23 +71,7 @@ export function AccountPage(): ReactNode {
                 ['Pays within', orNone(found.NetTerm__r?.Name)],
               ]}
             />
-            <p>
-              <Link to="/accounts/$accountId/next-invoice" params={{ accountId: found.Id }}>
-                Next invoice
-              </Link>{' '}
-              ·{' '}
-              <Link to="/invoices" search={{ accountId: found.Id }}>
-                Invoices
-              </Link>{' '}
-              ·{' '}
-              <Link to="/usage" search={{ account: found.Id }}>
-                Usage
-              </Link>{' '}
-              ·{' '}
-              <Link to="/accounts/$accountId/embed" params={{ accountId: found.Id }} search={{}}>
-                What the customer sees
-              </Link>
-            </p>
+            <WaysOn accountId={found.Id} />
             <Section title="Contract lines">
               <ContractLines accountId={found.Id} />
             </Section>

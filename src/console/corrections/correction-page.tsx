@@ -2,27 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Trail } from '../frame/page.tsx';
-import { DataTable, type Column } from '../shown/data-table.tsx';
-import { moneyText, quantityText, sumsText } from '../shown/format.ts';
+import { quantityText, sumsText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { AccountName } from '../shown/names.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone } from '../shown/values.tsx';
 import { ChargePair } from './charge-pair.tsx';
-import { correctedCharges, correction, size, type Correction } from './queries.ts';
-
-type Paying = Correction['accounts'][number];
-
-const accounts: readonly Column<Paying>[] = [
-  { name: 'Account', show: ({ accountId }) => <AccountName accountId={accountId} /> },
-  { name: 'Before', isNumber: true, show: ({ before, currency }) => moneyText(before, currency) },
-  { name: 'After', isNumber: true, show: ({ after, currency }) => moneyText(after, currency) },
-];
-
-const kept: readonly Column<Correction['rejected'][number]>[] = [
-  { name: 'Code', show: ({ code }) => <code>{code}</code> },
-  { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
-];
+import { Figures } from './figures.tsx';
+import { correctedCharges, correction, size } from './queries.ts';
 
 const workflows: Readonly<Record<Correction['kind'], string>> = {
   cancel: 'cancel-usage-event',
@@ -116,22 +102,7 @@ export function CorrectionPage(): ReactNode {
                 ['Execution', <ExecutionLink key="execution" of={found} />],
               ]}
             />
-            {found.accounts.length === 0 ? null : (
-              <DataTable
-                caption="What accounts pay"
-                columns={accounts}
-                rows={found.accounts}
-                keyOf={({ accountId, currency }) => `${accountId} ${currency}`}
-              />
-            )}
-            {found.rejected.length === 0 ? null : (
-              <DataTable
-                caption="Events that keep their charges"
-                columns={kept}
-                rows={found.rejected}
-                keyOf={({ code }) => code}
-              />
-            )}
+            <Figures of={found} />
             <Charges correctionId={correctionId} />
           </>
         )}

@@ -58,6 +58,12 @@ export function CorrectionsPage(): ReactNode {
           </Link>
         </p>
       )}
+      <p>
+        <Link to="/usage/rate-again" search={{}}>
+          Rate again
+        </Link>
+        , where a price, a contract or a formula was wrong.
+      </p>
       <Listed
         query={query}
         caption="Corrections, the newest first"
@@ -69,15 +75,7 @@ export function CorrectionsPage(): ReactNode {
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
         empty={
           <>
-            <p>
-              Nothing was corrected. <a href="/docs#tag/corrections">The API</a> cancels and amends
-              events, and rates a time again:
-            </p>
-            <p>
-              <Link to="/workflows/$workflowId" params={{ workflowId: 'rerate-usage' }}>
-                Rate usage again
-              </Link>
-            </p>
+            <p>Nothing was corrected. An event is amended or canceled from its receipt.</p>
           </>
         }
       />

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 
 export type Correction = Schemas['UsageCorrection'];
 
@@ -53,3 +54,51 @@ export const correctedCharges = (correctionId: string, first: number) =>
         }),
       ),
   });
+
+/** What is rated again: a time, and perhaps of one account or service alone. */
+export interface Wanted {
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  readonly accountId?: string | null;
+  readonly contractId?: string | null;
+  readonly serviceId?: string | null;
+}
+
+/** What rating again comes to; of a dry run what it would. */
+export type Rerated = Pick<
+  Correction,
+  'events' | 'changed' | 'rejected' | 'before' | 'after' | 'accounts'
+> & { readonly correctionId: string | null };
+
+/** The document leaves open what an execution takes and gives: that of `rerate-usage` is known. */
+export type Rerating = Omit<Schemas['Execution'], 'input' | 'output'> & {
+  readonly input: (Wanted & { readonly dryRun: boolean }) | null;
+  readonly output: Rerated | null;
+};
+
+const workflowId = 'rerate-usage';
+
+export const rerating = (executionId: string) =>
+  queryOptions({
+    queryKey: ['rerating', executionId],
+    ...live('executions', executionId),
+    // It is known a moment after it was started.
+    retry: 3,
+    queryFn: async ({ signal }) =>
+      (await read(
+        api.GET('/v1/workflows/{workflowId}/executions/{executionId}', {
+          params: { path: { workflowId, executionId } },
+          signal,
+        }),
+      )) as Rerating,
+  });
+
+/** Rates usage again; a dry run writes nothing. */
+export const rerate = (wanted: Wanted, dryRun: boolean) =>
+  read(
+    api.POST('/v1/workflows/{workflowId}/execute', {
+      params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      body: { data: { ...wanted, dryRun }, async: true },
+    }),
+  );

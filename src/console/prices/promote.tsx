@@ -131,6 +131,28 @@ function AskFirst({ id, fromDate, force }: { id: string; fromDate: string; force
   );
 }
 
+/** What was rated by other prices since then stays so until it is rated again. */
+const RateAgain = ({
+  from,
+  serviceIds,
+}: {
+  readonly from: string;
+  readonly serviceIds: Repricing['serviceIds'];
+}): ReactNode => {
+  const [service, ...others] = serviceIds ?? [];
+  if (from > new Date().toISOString().slice(0, 10)) return null;
+  const search = { from, ...(service === undefined || others.length > 0 ? {} : { service }) };
+  return (
+    <p>
+      What was rated before that was done is as it was:{' '}
+      <Link to="/usage/rate-again" search={search}>
+        rate it again
+      </Link>
+      .
+    </p>
+  );
+};
+
 /** Puts it in force from a day on, once it was said what is made. */
 export function Promote({ of }: { readonly of: Repricing }): ReactNode {
   const [fromDate, setFromDate] = useState('');
@@ -146,6 +168,7 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
           {of.isForced ? ', although limits were not kept' : ''}.
         </p>
         {made === undefined ? null : <Made of={made} />}
+        <RateAgain from={of.promotedFrom} serviceIds={of.serviceIds} />
       </>
     );
   }
