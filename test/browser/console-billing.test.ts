@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -78,6 +79,40 @@ describe('billing in the console', function () {
     await visit.click('button', 'Show what would be billed');
     await visit.told('Nothing of this period is left to be billed.');
     await visit.inspect('billing-empty');
+  });
+
+  // spec/beyond.md R467
+  it('sets by keyboard when the tenant is billed by itself, pauses and removes it', async () => {
+    const press = async (name: string) => {
+      await visit.tabTo(name);
+      await visit.page.keyboard.press('Enter');
+    };
+    await visit.open('/console/billing', 'Billing');
+    await visit.told('Nothing is billed by itself: there is no schedule.');
+    await press('Set a schedule of billing');
+    await visit.tabTo('After each');
+    await visit.page.keyboard.type('week');
+    await visit.tabTo('At');
+    await visit.page.keyboard.type('03');
+    await visit.told('Every Monday at 03:00 UTC the week before is billed.');
+    await press('Set the time of billing');
+    await visit.told('It is set.');
+    await visit.told('active');
+    const listed = async () => (await story.tenant.get('/v1/schedules')).body.schedules;
+    const [set] = await listed();
+    expect(set).to.include({ job: 'billing', every: 'Weekly', hour: 3, paused: false });
+    await visit.told(`${set.periodStart} to ${set.periodEnd}`);
+    await visit.inspect('billing-schedules');
+    await visit.open('/console/billing', 'Billing');
+    await press('Pause billing');
+    await visit.told('It is paused.');
+    expect((await listed())[0]).to.include({ every: 'Weekly', hour: 3, paused: true });
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It goes on.');
+    await press('Remove the schedule of billing');
+    await visit.told('It is removed.');
+    expect(await listed()).to.deep.equal([]);
+    await visit.inspect('billing-schedules-none');
   });
 
   it('says at its place what cannot be billed, and what is not there', async () => {

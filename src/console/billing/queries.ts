@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
+import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
 
@@ -50,3 +51,28 @@ export const startRun = (wanted: Wanted, dryRun: boolean) =>
       body: { data: { ...wanted, dryRun }, async: true },
     }),
   );
+
+export type Schedule = Schemas['Schedule'];
+
+export const schedules = queryOptions({
+  queryKey: ['schedules'],
+  queryFn: ({ signal }) => read(api.GET('/v1/schedules', { signal })),
+});
+
+/** Sets when a job begins by itself; what is left out stays as it is. */
+export const setSchedule = (
+  job: Schedule['job'],
+  { hour, ...more }: Partial<Pick<Schedule, 'every' | 'hour' | 'paused'>>,
+) =>
+  read(
+    api.PUT('/v1/schedules/{job}', {
+      params: { path: { job } },
+      body: { ...more, ...(hour === undefined ? {} : { hour }) },
+      // The hour is a number to the API.
+      bodySerializer: (body) =>
+        writeExact(hour === undefined ? body : { ...body, hour: { '#': hour } }),
+    }),
+  );
+
+export const removeSchedule = (job: Schedule['job']) =>
+  read(api.DELETE('/v1/schedules/{job}', { params: { path: { job } } }));

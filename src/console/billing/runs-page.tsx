@@ -10,6 +10,7 @@ import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, None, orNone, Status } from '../shown/values.tsx';
+import { Schedules } from './schedules.tsx';
 import { runList, size, startRun, type Wanted } from './queries.ts';
 
 type Row = Schemas['BillingRunSummary'];
@@ -93,6 +94,7 @@ export function RunsPage(): ReactNode {
   return (
     <Page title="Billing">
       <Start />
+      <Schedules />
       <Section title="Runs">
         <Listed
           query={query}

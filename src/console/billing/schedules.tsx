@@ -1,0 +1,164 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Section } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { Loaded } from '../shown/loaded.tsx';
+import { Facts, Instant, Status } from '../shown/values.tsx';
+import { removeSchedule, schedules, setSchedule, type Schedule } from './queries.ts';
+
+type Job = Schedule['job'];
+type Every = Schedule['every'];
+
+const jobs: readonly { readonly job: Job; readonly title: string; readonly done: string }[] = [
+  { job: 'billing', title: 'Billing', done: 'billed' },
+  { job: 'audit', title: 'Audit of usage', done: 'audited' },
+];
+
+const periods: readonly (readonly [every: Every, words: string, days: string])[] = [
+  ['Daily', 'day', 'Every day'],
+  ['Weekly', 'week', 'Every Monday'],
+  ['Monthly', 'month', 'On the first day of every month'],
+];
+
+const hours = Array.from({ length: 24 }, (_each, hour) => String(hour));
+const hourText = (hour: string): string => `${hour.padStart(2, '0')}:00 UTC`;
+
+/** What a schedule does, in words. */
+function scheduleText({ every, hour }: Pick<Schedule, 'every' | 'hour'>, done: string): string {
+  const [, period, days] = periods.find(([name]) => name === every) ?? ['', '', every];
+  return `${days} at ${hourText(hour)} the ${period} before is ${done}.`;
+}
+
+/** How it stands, and what is done next. */
+const WhatIsSet = ({
+  of,
+  done,
+  onRemoved,
+}: {
+  readonly of: Schedule;
+  readonly done: string;
+  readonly onRemoved: () => void;
+}): ReactNode => (
+  <>
+    <p>{scheduleText(of, done)}</p>
+    <Facts
+      of={[
+        ['Status', <Status key="status" name={of.paused ? 'paused' : 'active'} />],
+        ['Next', <Instant key="next" at={of.nextAt} />],
+        [
+          `What is ${done} then`,
+          of.periodStart === null ? 'nothing' : `${of.periodStart} to ${of.periodEnd}`,
+        ],
+      ]}
+    />
+    <Action
+      name={of.paused ? `Let ${of.job} go on` : `Pause ${of.job}`}
+      onDo={() => setSchedule(of.job, { paused: !of.paused })}
+      told={({ paused }) => (paused ? 'It is paused.' : 'It goes on.')}
+    />
+    <Action
+      name={`Remove the schedule of ${of.job}`}
+      onDo={() => removeSchedule(of.job)}
+      onDone={onRemoved}
+    />
+  </>
+);
+
+/** Another time, said in words before it is set. */
+function SetTime({
+  job,
+  done,
+  of,
+}: {
+  readonly job: Job;
+  readonly done: string;
+  readonly of: Schedule | undefined;
+}): ReactNode {
+  const [every, setEvery] = useState<Every>(of?.every ?? 'Monthly');
+  const [hour, setHour] = useState(of?.hour ?? '1');
+  return (
+    <>
+      <div className="fields">
+        <label>
+          <span>After each</span>
+          <select
+            value={every}
+            onChange={({ target }) =>
+              setEvery(periods.find(([name]) => name === target.value)?.[0] ?? every)
+            }
+          >
+            {periods.map(([name, words]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span>At</span>
+          <select value={hour} onChange={({ target }) => setHour(target.value)}>
+            {hours.map((each) => (
+              <option key={each} value={each}>
+                {hourText(each)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <p>{scheduleText({ every, hour }, done)}</p>
+      <Action
+        name={`Set the time of ${job}`}
+        isHeld={every === of?.every && hour === of.hour}
+        onDo={() => setSchedule(job, { every, hour })}
+        told={() => 'It is set.'}
+      />
+    </>
+  );
+}
+
+/** A job with its schedule, if it has one. */
+function OfJob({
+  of,
+  job,
+  title,
+  done,
+}: (typeof jobs)[number] & { readonly of: Schedule | undefined }): ReactNode {
+  const [said, setSaid] = useState('');
+  return (
+    <section className="card" aria-label={title}>
+      <h3>{title}</h3>
+      {of === undefined ? (
+        <p>Nothing is {done} by itself: there is no schedule.</p>
+      ) : (
+        <WhatIsSet of={of} done={done} onRemoved={() => setSaid('It is removed.')} />
+      )}
+      <p role="status" className="good">
+        {of === undefined ? said : ''}
+      </p>
+      <details>
+        <summary>
+          {of === undefined ? `Set a schedule of ${job}` : `Another time of ${job}`}
+        </summary>
+        <SetTime job={job} done={done} of={of} />
+      </details>
+    </section>
+  );
+}
+
+/** When billing runs and audits begin by themselves. */
+export function Schedules(): ReactNode {
+  const query = useQuery(schedules);
+  return (
+    <Section title="By itself">
+      <Loaded query={query}>
+        {({ schedules: all }) => (
+          <div className="sides">
+            {jobs.map((each) => (
+              <OfJob key={each.job} {...each} of={all.find(({ job }) => job === each.job)} />
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
