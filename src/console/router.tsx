@@ -105,7 +105,7 @@ const invoiceRoute = createRoute({
 const billingRoute = createRoute({
   ...at,
   path: '/billing',
-  validateSearch: listSearch([]),
+  validateSearch: listSearch(['from', 'to', 'accountId']),
   component: lazyRouteComponent(() => import('./billing/runs-page.tsx'), 'RunsPage'),
 });
 

@@ -28,6 +28,7 @@ import * as ingestion from './usage/ingestion.js';
 import * as creditNote from './billing/credit-note.js';
 import * as invoice from './billing/invoice.js';
 import * as invoiceExplanation from './billing/invoice-explanation.js';
+import * as invoicePreview from './billing/invoice-preview.js';
 import * as invoiceItem from './billing/invoice-item.js';
 import * as journal from './billing/journal.js';
 import * as nextInvoice from './billing/next-invoice.js';
@@ -96,6 +97,7 @@ export const operations = {
   nextInvoice: nextInvoice.nextInvoiceOperations,
   billingRun: billingRun.billingRunOperations,
   schedule: schedule.scheduleOperations,
+  invoicePreview: invoicePreview.invoicePreviewOperations,
   journal: journal.journalOperations,
   flow: flowOperations,
   flowBatch: flowBatchOperations,
@@ -160,6 +162,7 @@ export const modules: readonly object[] = [
   invoice,
   invoiceExplanation,
   invoiceItem,
+  invoicePreview,
   nextInvoice,
   billingRun,
   schedule,

@@ -219,7 +219,13 @@ describe('invoices and receipts in the console', function () {
     await page.keyboard.type('Seats');
     await visit.tabTo('Amount, without tax');
     await page.keyboard.type('7.90');
-    await visit.told('Credits USD 7.90 of USD 31.00 for Seats');
+    await visit.tabTo('What the credit comes to');
+    await page.keyboard.press('Enter');
+    await visit.told('Open then');
+    // 57.90 less 7.90.
+    expect(await visit.text()).to.match(
+      /In all\s+USD 7\.90\s+Open now\s+USD 57\.90\s+Open then\s+USD 50\.00/,
+    );
     await visit.inspect('invoice-credit');
     await visit.tabTo('Make the credit note');
     await page.keyboard.press('Enter');
@@ -230,7 +236,7 @@ describe('invoices and receipts in the console', function () {
     expect(await visit.text()).to.match(/Credited\s+USD 7\.90\s+Open\s+USD 50\.00/);
     await visit.checkAccess();
     await visit.shoot('invoice-credited');
-    await visit.click('button', 'Void it');
+    await visit.click('button', 'What voiding it does');
     await visit.find('alert', '');
     await visit.shoot('invoice-void-refused');
     visit.complaints.splice(0);
@@ -243,18 +249,39 @@ describe('invoices and receipts in the console', function () {
     await visit.page.goBack();
     await visit.arrive('Credit Note CN-000001');
     await reason('It was right.');
+    await visit.tabTo('What voiding it does');
+    await page.keyboard.press('Enter');
     await visit.tabTo('Void it');
     await page.keyboard.press('Enter');
     await visit.told('Void: It was right.');
+    await visit.find('link', 'its invoice');
     await visit.open('/console/invoices?q=INV-000001', 'Invoices');
     await visit.click('link', 'INV-000001');
     await visit.arrive('Invoice INV-000001');
     await visit.find('link', 'Seats');
     await reason('A wrong price.');
+    await visit.tabTo('What voiding it does');
+    await page.keyboard.press('Enter');
+    await visit.find('table', 'What would be billed of its account and period then');
+    await visit.inspect('invoice-void-tried');
     await visit.tabTo('Void it');
     await page.keyboard.press('Enter');
     await visit.told('Void: A wrong price.');
     await visit.find('link', 'bill them again');
     await visit.inspect('invoice-void');
+    // spec/beyond.md R468
+    await visit.tabTo('bill them again');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Billing');
+    await visit.find('link', 'Bill all accounts');
+    await visit.tabTo('Show what would be billed');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Dry run of 2026-03-01 to 2026-03-31');
+    await visit.find('table', 'Invoices that would be made, beside those before');
+    await visit.tabTo('Bill it');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Run of 2026-03-01 to 2026-03-31');
+    await visit.find('table', 'What was billed');
+    await visit.told('USD 57.90');
   });
 });

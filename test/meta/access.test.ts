@@ -75,6 +75,8 @@ const operators = [
   'POST /v1/approvals/{approvalId}',
   'POST /v1/usage-events/{id}/cancel',
   'POST /v1/usage-events/{id}/amend',
+  'POST /v1/invoices/{invoiceId}/void/preview',
+  'POST /v1/invoices/{invoiceId}/credit-notes/preview',
 ];
 
 describe('access', () => {

@@ -23,6 +23,7 @@ import { ingestionHandlers } from './usage/ingestion.js';
 import { invoiceHandlers } from './billing/invoice.js';
 import { journalHandlers } from './billing/journal.js';
 import { billingRunHandlers } from './billing/billing-run.js';
+import { invoicePreviewHandlers } from './billing/invoice-preview.js';
 import { scheduleHandlers } from './billing/schedule.js';
 import { nextInvoiceHandlers } from './billing/next-invoice.js';
 import { oauthHandlers } from './access/oauth.js';
@@ -84,6 +85,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   nextInvoice: nextInvoiceHandlers,
   billingRun: billingRunHandlers,
   schedule: scheduleHandlers,
+  invoicePreview: invoicePreviewHandlers,
   flow: flowHandlers,
   flowBatch: flowBatchHandlers,
   flowContract: flowContractHandlers,

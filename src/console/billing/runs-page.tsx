@@ -56,9 +56,25 @@ const route = getRouteApi('/billing');
 /** A dry run first: its page says what would be billed, and bills it. */
 function Start(): ReactNode {
   const navigate = route.useNavigate();
-  const [{ periodStart, periodEnd }, setPeriod] = useState(monthBefore);
+  const { from, to, accountId } = route.useSearch();
+  const [{ periodStart, periodEnd }, setPeriod] = useState(() => {
+    const month = monthBefore();
+    return { periodStart: from ?? month.periodStart, periodEnd: to ?? month.periodEnd };
+  });
   return (
     <Section title="Bill a period">
+      {accountId === undefined ? null : (
+        <p>
+          Of <AccountName accountId={accountId} />.{' '}
+          <Link
+            from="/billing"
+            to="/billing"
+            search={({ accountId: _account, ...others }) => others}
+          >
+            Bill all accounts
+          </Link>
+        </p>
+      )}
       <p>The dry run shows what would be billed and what would be left out. It writes nothing.</p>
       <div className="fields">
         <Field
@@ -77,7 +93,7 @@ function Start(): ReactNode {
       <Action
         name="Show what would be billed"
         isPrimary
-        onDo={() => startRun({ periodStart, periodEnd }, true)}
+        onDo={() => startRun({ periodStart, periodEnd, ...(accountId ? { accountId } : {}) }, true)}
         onDone={({ executionId }) =>
           void navigate({ to: '/billing/$billingRunId', params: { billingRunId: executionId } })
         }
@@ -104,7 +120,7 @@ export function RunsPage(): ReactNode {
           keyOf={({ id }) => id}
           page={page}
           size={size}
-          onMove={(to) => void navigate({ search: { page: to } })}
+          onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
           empty={<p>Nothing was billed yet. Begin with a dry run of the last month.</p>}
         />
       </Section>

@@ -4,13 +4,21 @@ import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { isNumberText } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Field, Reason } from '../shown/field.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Fault } from '../shown/loaded.tsx';
+import { TryFirst } from './try-first.tsx';
 import { Status } from '../shown/values.tsx';
-import { credit, creditNotes, voidInvoice, type WholeInvoice } from './queries.ts';
+import { CreditPreview, VoidPreview } from './mending-previews.tsx';
+import {
+  credit,
+  creditNotes,
+  previewCredit,
+  previewVoid,
+  voidInvoice,
+  type WholeInvoice,
+} from './queries.ts';
 
 type Note = Schemas['InvoiceSummary'];
 
@@ -43,22 +51,11 @@ export function CreditNotes({ of }: { readonly of: WholeInvoice }): ReactNode {
   );
 }
 
-/** What a credit of an item, or of all, will do, before it is done. */
-const creditText = (of: WholeInvoice, itemId: string, amount: string): string => {
-  const item = of.items.find(({ id }) => id === itemId);
-  const said = (sum: string): string => moneyText(sum, of.currency);
-  const before =
-    of.creditedAmount === '0' ? '' : `; ${said(of.creditedAmount)} were credited before`;
-  const open = of.balance === '0' ? 'Nothing is open now.' : `${said(of.balance)} are open now.`;
-  return item === undefined
-    ? `Credits all that is left of ${said(of.total)}, tax included${before}. ${open}`
-    : `Credits ${isNumberText(amount) ? said(amount) : '…'} of ${said(item.amount)} for ${item.description ?? 'the item'}, and the tax in proportion. ${open}`;
-};
-
 function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: string }): ReactNode {
   const [itemId, setItemId] = useState('');
   const [amount, setAmount] = useState('');
   const isOfItem = itemId !== '';
+  const credited = isOfItem ? [{ itemId, amount }] : undefined;
   if (of.creditedAmount === of.total) return <p>All of it is credited.</p>;
   return (
     <>
@@ -78,12 +75,14 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
           <Field label="Amount, without tax" type="number" value={amount} onChange={setAmount} />
         ) : null}
       </div>
-      <p>{creditText(of, itemId, amount)}</p>
-      <Action
+      <TryFirst
+        tryName="What the credit comes to"
         name="Make the credit note"
-        isPrimary
+        of={`${itemId} ${amount} ${of.creditedAmount} ${of.balance}`}
         isDisabled={reason === '' || (isOfItem && !isNumberText(amount))}
-        onDo={() => credit(of.id, reason, isOfItem ? [{ itemId, amount }] : undefined)}
+        onTry={() => previewCredit(of.id, reason, credited)}
+        show={(tried) => <CreditPreview of={tried} />}
+        onDo={() => credit(of.id, reason, credited)}
         told={({ invoiceNo, total, currency }) =>
           `${invoiceNo} credits ${moneyText(total, currency)}.`
         }
@@ -92,31 +91,55 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
   );
 }
 
-/** What was billed wrongly: credited, or void and billed again. */
+/** Where it leads to once it is void: to what is owed again, or to billing what it charged. */
+const AfterVoid = ({ of }: { readonly of: WholeInvoice }): ReactNode =>
+  of.creditedInvoiceId === null ? (
+    <p>
+      Its charges are billed by the next run:{' '}
+      <Link
+        to="/billing"
+        search={{
+          accountId: of.accountId,
+          ...(of.periodStart === null ? {} : { from: of.periodStart }),
+          ...(of.periodEnd === null ? {} : { to: of.periodEnd }),
+        }}
+      >
+        bill them again
+      </Link>
+      .
+    </p>
+  ) : (
+    <p>
+      What it credited is owed again:{' '}
+      <Link to="/invoices/$invoiceId" params={{ invoiceId: of.creditedInvoiceId }}>
+        its invoice
+      </Link>
+      .
+    </p>
+  );
+
+/** What was billed wrongly: credited, or void and billed again. What that does is said before. */
 export function Mend({ of }: { readonly of: WholeInvoice }): ReactNode {
   const [reason, setReason] = useState('');
-  if (of.invoiceStatus === 'Void') {
-    return (
-      <p>
-        Its charges are billed by the next run: <Link to="/billing">bill them again</Link>.
-      </p>
-    );
-  }
-  const isNote = of.invoiceType !== 'Invoice';
+  if (of.invoiceStatus === 'Void') return <AfterVoid of={of} />;
   return (
     <details>
       <summary>Mend it: credit or void</summary>
       <Section title="Credit or void">
         <Reason label="Reason, which the document says" value={reason} onChange={setReason} />
-        {isNote ? null : <Credit of={of} reason={reason.trim()} />}
+        {of.invoiceType === 'Invoice' ? <Credit of={of} reason={reason.trim()} /> : null}
         <p>
-          {isNote
-            ? 'Void, it credits nothing, and its invoice is owed again.'
-            : `Void, it keeps its number, and of ${moneyText(of.total, of.currency)} nothing is owed. Its usage and charges are billed by the next run.`}
+          {of.creditedInvoiceId === null
+            ? 'Void, it keeps its number, and nothing is owed on it. Its usage and charges are billed by the next run.'
+            : 'Void, it credits nothing, and its invoice is owed again.'}
         </p>
-        <Action
+        <TryFirst
+          tryName="What voiding it does"
           name="Void it"
+          of={`${of.creditedAmount} ${of.balance}`}
           isDisabled={reason.trim() === ''}
+          onTry={() => previewVoid(of.id)}
+          show={(tried) => <VoidPreview of={tried} accountId={of.accountId} />}
           onDo={() => voidInvoice(of.id, reason.trim())}
           told={({ invoiceStatus }) => `It is ${invoiceStatus}.`}
         />

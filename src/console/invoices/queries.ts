@@ -78,28 +78,41 @@ export const creditNotes = (invoiceId: string) =>
       ),
   });
 
-/** Credits these amounts, as they were typed; all that is left without any. */
-export const credit = (
-  invoiceId: string,
-  reason: string,
-  items: { readonly itemId: string; readonly amount: string }[] | undefined,
-) =>
+/** Amounts of items, as they were typed; undefined: all that is left. */
+export type Credited = readonly { readonly itemId: string; readonly amount: string }[] | undefined;
+
+const creditBody = (reason: string, items: Credited) => ({
+  body: { reason, ...(items === undefined ? {} : { items: [...items] }) },
+  bodySerializer: () =>
+    writeExact({
+      reason,
+      ...(items === undefined
+        ? {}
+        : { items: items.map(({ itemId, amount }) => ({ itemId, amount: { '#': amount } })) }),
+    }),
+});
+
+export const credit = (invoiceId: string, reason: string, items: Credited) =>
   read(
     api.POST('/v1/invoices/{invoiceId}/credit-notes', {
       params: {
         path: { invoiceId },
         header: { 'Idempotency-Key': crypto.randomUUID() },
       },
-      body: { reason, ...(items === undefined ? {} : { items }) },
-      bodySerializer: (body) =>
-        writeExact({
-          ...body,
-          ...(items === undefined
-            ? {}
-            : { items: items.map(({ itemId, amount }) => ({ itemId, amount: { '#': amount } })) }),
-        }),
+      ...creditBody(reason, items),
     }),
   );
+
+export const previewCredit = (invoiceId: string, reason: string, items: Credited) =>
+  read(
+    api.POST('/v1/invoices/{invoiceId}/credit-notes/preview', {
+      params: { path: { invoiceId } },
+      ...creditBody(reason, items),
+    }),
+  );
+
+export const previewVoid = (invoiceId: string) =>
+  read(api.POST('/v1/invoices/{invoiceId}/void/preview', { params: { path: { invoiceId } } }));
 
 export const voidInvoice = (invoiceId: string, reason: string) =>
   read(

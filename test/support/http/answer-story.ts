@@ -257,6 +257,7 @@ async function bill(story: Story): Promise<void> {
   story.references['itemId'] = items[0].id;
   await story.call('explainInvoice');
   await story.call('applyPayment');
+  await story.call('previewCreditNote');
   const note = await story.call('createCreditNote');
   story.params['noteId'] = note.id;
   await story.call('listCreditNotes');
@@ -385,7 +386,7 @@ export async function tellStory(
     // An invoice is void only when its notes are.
     const params = { invoiceId: story.params['noteId'] ?? '' };
     await story.call('voidInvoice', { params, isAside: true });
-    for (const id of ['voidInvoice', 'deleteRecord']) await story.call(id);
+    for (const id of ['previewVoid', 'voidInvoice', 'deleteRecord']) await story.call(id);
     await moveClock(story, instance, tenant);
     return story;
   } finally {
