@@ -251,6 +251,7 @@ describe('invoices and receipts in the console', function () {
     await reason('It was right.');
     await visit.tabTo('What voiding it does');
     await page.keyboard.press('Enter');
+    await visit.find('button', 'Void it');
     await visit.tabTo('Void it');
     await page.keyboard.press('Enter');
     await visit.told('Void: It was right.');
@@ -264,6 +265,7 @@ describe('invoices and receipts in the console', function () {
     await page.keyboard.press('Enter');
     await visit.find('table', 'What would be billed of its account and period then');
     await visit.inspect('invoice-void-tried');
+    await visit.find('button', 'Void it');
     await visit.tabTo('Void it');
     await page.keyboard.press('Enter');
     await visit.told('Void: A wrong price.');

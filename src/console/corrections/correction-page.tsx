@@ -8,7 +8,7 @@ import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone } from '../shown/values.tsx';
 import { ChargePair } from './charge-pair.tsx';
 import { Figures } from './figures.tsx';
-import { correctedCharges, correction, size } from './queries.ts';
+import { correctedCharges, correction, size, type Correction } from './queries.ts';
 
 const workflows: Readonly<Record<Correction['kind'], string>> = {
   cancel: 'cancel-usage-event',
