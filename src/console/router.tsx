@@ -282,6 +282,13 @@ const sessionsRoute = createRoute({
   component: lazyRouteComponent(() => import('./sessions/sessions-page.tsx'), 'SessionsPage'),
 });
 
+const keysRoute = createRoute({
+  ...at,
+  path: '/access-keys',
+  validateSearch: listSearch([]),
+  component: lazyRouteComponent(() => import('./sessions/keys-page.tsx'), 'KeysPage'),
+});
+
 const routes = root.addChildren([
   start,
   accountsRoute,
@@ -315,6 +322,7 @@ const routes = root.addChildren([
   auditRoute,
   operationsRoute,
   sessionsRoute,
+  keysRoute,
 ]);
 
 export const router = createRouter({

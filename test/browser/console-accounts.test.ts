@@ -60,7 +60,9 @@ describe('the console', function () {
     await visit.checkAccess();
     await visit.shoot('sign-in');
     expect(visit.complaints.filter((text) => !text.includes('401'))).to.deep.equal([]);
-    await signIn(visit, story.instance, story.tenant.token, '/console/accounts?q=customer');
+    await signIn(visit, story.instance, story.tenant.token, {
+      path: '/console/accounts?q=customer',
+    });
     await visit.arrive('Accounts');
     expect(page.url()).to.equal(`${story.instance.url}/console/accounts?q=customer`);
     await visit.find('table', 'Accounts');

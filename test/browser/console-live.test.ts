@@ -46,7 +46,7 @@ describe('live updates of the console', function () {
     browser = await openBrowser();
     const seen = { ...instance, url: origin };
     visit = await visitConsole(browser, seen);
-    await signIn(visit, seen, story.tenant.token, '/console/usage');
+    await signIn(visit, seen, story.tenant.token, { path: '/console/usage' });
     await visit.arrive('Usage');
   });
   after(async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { HTTPRequest } from 'puppeteer-core';
+import { setTenantPlan } from '../../src/access/tenants.js';
 import { until } from '../start/workbench.js';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
@@ -144,5 +145,18 @@ describe('operations in the console', function () {
     } finally {
       broker.ping = ping;
     }
+  });
+
+  it('says that more is sent than may be, and who changes that', async () => {
+    const { database } = story.instance.platform;
+    await setTenantPlan(database.platform, story.tenant.id, 'enterprise', 1);
+    const isRefused = async () => (await story.tenant.get('/v1/mobjects')).status === 429;
+    await until(isRefused, 10_000, 'a refusal');
+    await visit.open(place, 'Operations');
+    await visit.told('requests are refused');
+    await visit.told('More is sent than this tenant may send');
+    await visit.inspect('operations-loud');
+    await visit.click('link', 'access keys');
+    await visit.arrive('Access keys');
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { ok, openReceiver, type Receiver } from '../support/servers/receiver.js';
@@ -59,6 +60,34 @@ describe('webhooks in the console', function () {
     await visit.inspect('webhook');
   });
 
+  // spec/beyond.md R475
+  it('keeps the focus when a filter is shown, and shows what the address says', async () => {
+    const { body: list } = await story.tenant.get('/v1/webhooks').expect(200);
+    const { id, url } = (list.data as { id: string; url: string }[])[0] ?? expect.fail('none');
+    const { page } = visit;
+    const focused = () =>
+      page.evaluate('[document.activeElement.textContent, document.activeElement.value].join()');
+    await visit.open(`/console/webhooks/${id}`, url);
+    await visit.tabTo('Event');
+    await page.keyboard.type('webhook.test');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`location.search.includes('webhook.test')`);
+    await visit.quiet();
+    expect(await focused()).to.equal(',webhook.test');
+    await page.keyboard.type('s');
+    await visit.tabTo('Show');
+    await page.keyboard.press('Enter');
+    await visit.told('There is none of these.');
+    expect(await focused()).to.equal('Show,');
+    await page.goBack();
+    await visit.told('webhook.test');
+    await visit.quiet();
+    const field = await page.waitForSelector('::-p-aria([name="Event"][role="textbox"])');
+    expect(await field?.evaluate((element) => (element as { value?: string }).value)).to.equal(
+      'webhook.test',
+    );
+  });
+
   // spec/beyond.md R436
   it('sends all once more that was given up while a receiver was away', async () => {
     const { body: list } = await story.tenant.get('/v1/webhooks').expect(200);
@@ -74,6 +103,28 @@ describe('webhooks in the console', function () {
     await visit.told('2 are sent once more.');
     await visit.told('There is none of these.');
     await visit.checkAccess();
+  });
+
+  // spec/beyond.md R474
+  it('switches on one that was switched off', async () => {
+    receiver.answer = (_request, response) => void response.writeHead(410).end();
+    const { body: list } = await story.tenant.get('/v1/webhooks').expect(200);
+    const { id, url } = (list.data as { id: string; url: string }[])[0] ?? expect.fail('none');
+    // What was sent before may have switched it off already.
+    await story.tenant.post(`/v1/webhooks/${id}/test`);
+    const read = async () => (await story.tenant.get(`/v1/webhooks/${id}`).expect(200)).body;
+    for (let n = 0; n < 100 && (await read()).active; n += 1) await wait(100);
+    await visit.open(`/console/webhooks/${id}`, url);
+    await visit.told('Nothing is sent to it.');
+    await visit.inspect('webhook-off');
+    receiver.answer = ok;
+    await visit.tabTo('Switch it on');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It is active.');
+    expect(await read()).to.include({ active: true, disabledReason: null });
+    await visit.checkAccess();
+    await visit.click('button', 'Send a test event');
+    await visit.told('It is pending.');
   });
 
   it('says what is not there', async () => {

@@ -34,6 +34,7 @@ describe('the front page', function () {
       `[...document.querySelectorAll('.links a')].map((link) => [link.textContent, link.href])`,
     )) as [string, string][];
     expect(links.map(([name]) => name)).to.include.members([
+      'Console',
       'API documentation',
       'OpenAPI document',
       'Health',

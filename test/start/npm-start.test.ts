@@ -67,6 +67,7 @@ describe('npm start', function () {
   it('shows addresses and a command that works when pasted', async () => {
     await ready();
     expect(pasted()).to.contain('/api/v1/external/currencies?size=3');
+    expect(instance?.output()).to.match(new RegExp(`Console +http://127.0.0.1:${port}/console\n`));
     const { stdout } = await promisify(execFile)('bash', ['-c', pasted()]);
     expect(JSON.parse(stdout)).not.to.have.property('error');
     const running = await readInstance(folder);

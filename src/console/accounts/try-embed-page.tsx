@@ -1,11 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
 import { languages } from '../embed/texts.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
 import { Filters, type FilterField } from '../shown/filters.tsx';
-import { Fault } from '../shown/loaded.tsx';
-import { Press } from '../shown/press.tsx';
 import { account, makeEmbed } from './queries.ts';
 
 const route = getRouteApi('/accounts/$accountId/embed');
@@ -69,9 +69,7 @@ export function TryEmbedPage(): ReactNode {
   const search: Search = route.useSearch();
   const navigate = route.useNavigate();
   const name = useQuery(account(accountId)).data?.Name ?? 'Account';
-  const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () => makeEmbed(accountId),
-  });
+  const [data, setData] = useState<Schemas['Embed']>();
   return (
     <Page
       title="What the customer sees"
@@ -95,12 +93,13 @@ export function TryEmbedPage(): ReactNode {
         fields={fieldsOf(search)}
         onApply={(texts) => void navigate({ search: texts, replace: true })}
       />
-      <p>
-        <Press className="primary" isHeld={isPending} onPress={() => mutate()}>
-          Make a token of 15 minutes and show it
-        </Press>
-      </p>
-      {error ? <Fault error={error} /> : null}
+      <Action
+        operation="createEmbed"
+        name="Make a token of 15 minutes and show it"
+        isPrimary
+        onDo={() => makeEmbed(accountId)}
+        onDone={setData}
+      />
       {data === undefined ? null : (
         <iframe
           // Another address behind its # alone would not load it anew.

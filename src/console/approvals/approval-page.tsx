@@ -17,12 +17,14 @@ function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
     <Section title="Decide">
       <Reason label="Reason" value={reason} onChange={setReason} />
       <Action
+        operation="decideApproval"
         name="Approve"
         isPrimary
         onDo={() => decide(approvalId, 'approve', reason)}
         told={({ status }) => `It is ${status}.`}
       />
       <Action
+        operation="decideApproval"
         name="Reject"
         onDo={() => decide(approvalId, 'reject', reason)}
         told={({ status }) => `It is ${status}.`}

@@ -112,6 +112,7 @@ function Billed({ run }: { readonly run: Run }): ReactNode {
             }
           />
           <Action
+            operation="executeWorkflow"
             name="Bill it"
             isPrimary
             onDo={() => startRun(wanted, false)}

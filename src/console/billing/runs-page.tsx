@@ -91,6 +91,7 @@ function Start(): ReactNode {
         />
       </div>
       <Action
+        operation="executeWorkflow"
         name="Show what would be billed"
         isPrimary
         onDo={() => startRun({ periodStart, periodEnd, ...(accountId ? { accountId } : {}) }, true)}

@@ -52,11 +52,13 @@ const WhatIsSet = ({
       ]}
     />
     <Action
+      operation="setSchedule"
       name={of.paused ? `Let ${of.job} go on` : `Pause ${of.job}`}
       onDo={() => setSchedule(of.job, { paused: !of.paused })}
       told={({ paused }) => (paused ? 'It is paused.' : 'It goes on.')}
     />
     <Action
+      operation="deleteSchedule"
       name={`Remove the schedule of ${of.job}`}
       onDo={() => removeSchedule(of.job)}
       onDone={onRemoved}
@@ -107,6 +109,7 @@ function SetTime({
       </div>
       <p>{scheduleText({ every, hour }, done)}</p>
       <Action
+        operation="setSchedule"
         name={`Set the time of ${job}`}
         isHeld={every === of?.every && hour === of.hour}
         onDo={() => setSchedule(job, { every, hour })}

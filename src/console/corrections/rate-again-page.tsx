@@ -116,6 +116,7 @@ function Choose(): ReactNode {
       </div>
       <Reason label="Reason, which the correction says" value={reason} onChange={setReason} />
       <Action
+        operation="executeWorkflow"
         name="Show what would change"
         isPrimary
         isDisabled={reason.trim() === ''}

@@ -61,6 +61,7 @@ function DoIt({ wanted }: { readonly wanted: Wanted }): ReactNode {
         back twice.
       </p>
       <Action
+        operation="executeWorkflow"
         name="Rate it again"
         isPrimary
         onDo={() => rerate(wanted, false)}

@@ -17,6 +17,12 @@ const places = [
   ['/operations', 'Operations'],
 ] as const;
 
+/** Of who gets in, and with what. */
+const ownPlaces = [
+  ['/sessions', 'Sessions'],
+  ['/access-keys', 'Access keys'],
+] as const;
+
 const themes: readonly (readonly [Theme, string])[] = [
   ['system', 'As the system has it'],
   ['light', 'Light'],
@@ -57,18 +63,22 @@ function Person(): ReactNode {
             ))}
           </select>
         </label>
-        <p>
-          <Link
-            to="/sessions"
-            search={{}}
-            // Else it stays open above the page that it led to.
-            onClick={({ currentTarget }) =>
-              currentTarget.closest('details')?.removeAttribute('open')
-            }
-          >
-            Sessions
-          </Link>
-        </p>
+        <ul>
+          {ownPlaces.map(([to, name]) => (
+            <li key={to}>
+              <Link
+                to={to}
+                search={{}}
+                // Else it stays open above the page that it led to.
+                onClick={({ currentTarget }) =>
+                  currentTarget.closest('details')?.removeAttribute('open')
+                }
+              >
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
         <button type="button" onClick={() => void signOut()}>
           Sign out
         </button>

@@ -76,6 +76,7 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
         ) : null}
       </div>
       <TryFirst
+        operation="createCreditNote"
         tryName="What the credit comes to"
         name="Make the credit note"
         of={`${itemId} ${amount} ${of.creditedAmount} ${of.balance}`}
@@ -134,6 +135,7 @@ export function Mend({ of }: { readonly of: WholeInvoice }): ReactNode {
             : 'Void, it credits nothing, and its invoice is owed again.'}
         </p>
         <TryFirst
+          operation="voidInvoice"
           tryName="What voiding it does"
           name="Void it"
           of={`${of.creditedAmount} ${of.balance}`}

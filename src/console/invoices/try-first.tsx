@@ -1,8 +1,10 @@
 import { useState, type ReactNode } from 'react';
+import type { Written } from '../session/needs.ts';
 import { Action } from '../shown/action.tsx';
 
 /** Says what something would come to; only then there is the button that does it. */
 export function TryFirst<Tried, Done>({
+  operation,
   tryName,
   name,
   of,
@@ -12,6 +14,7 @@ export function TryFirst<Tried, Done>({
   onDo,
   told,
 }: {
+  readonly operation: Written;
   readonly tryName: string;
   readonly name: string;
   /** What is done: where it is something else, it is tried anew. */
@@ -28,6 +31,7 @@ export function TryFirst<Tried, Done>({
   return (
     <>
       <Action
+        operation={operation}
         name={tryName}
         isDisabled={isDisabled}
         // Of what it was at the press: something else may be chosen meanwhile.
@@ -37,6 +41,7 @@ export function TryFirst<Tried, Done>({
       <div role="status">{isTried ? show(tried.found) : said}</div>
       {isTried ? (
         <Action
+          operation={operation}
           name={name}
           isPrimary
           isDisabled={isDisabled}

@@ -8,6 +8,7 @@ import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status as State } from '../shown/values.tsx';
 import { status, type Status } from './queries.ts';
 import { rangeText } from '../invoices/items.tsx';
+import { isLoud, Load } from './load.tsx';
 import { RatedMinutes } from './rated-minutes.tsx';
 
 /** The most that the API counts of what waits, runs or failed. */
@@ -236,13 +237,17 @@ const Executions = ({ of }: { readonly of: Status['executions'] }): ReactNode =>
 );
 
 /** What is bad, in a word each: it is said when it turns so. */
-const concernsOf = ({ usage, at, audit, webhooks, parts }: Status): readonly string[] => [
-  ...(isLate(usage.pendingSince, at) ? ['usage waits'] : []),
-  ...(isLate(usage.totalsPendingSince, at) ? ['totals are late'] : []),
-  ...(audit !== null && audit.differences !== '0' ? ['the last audit'] : []),
-  ...(webhooks.failing === '0' && webhooks.failed === '0' ? [] : ['webhooks']),
-  ...(partsOf(parts).some(({ answers }) => answers === false) ? ['a part does not answer'] : []),
-];
+const concernsOf = (of: Status): readonly string[] => {
+  const { usage, at, audit, webhooks, parts } = of;
+  return [
+    ...(isLoud(of) ? ['requests are refused'] : []),
+    ...(isLate(usage.pendingSince, at) ? ['usage waits'] : []),
+    ...(isLate(usage.totalsPendingSince, at) ? ['totals are late'] : []),
+    ...(audit !== null && audit.differences !== '0' ? ['the last audit'] : []),
+    ...(webhooks.failing === '0' && webhooks.failed === '0' ? [] : ['webhooks']),
+    ...(partsOf(parts).some(({ answers }) => answers === false) ? ['a part does not answer'] : []),
+  ];
+};
 
 /** How it goes: what waits, what was rated, what was audited, what failed, and which parts answer. */
 export function OperationsPage(): ReactNode {
@@ -256,6 +261,7 @@ export function OperationsPage(): ReactNode {
               {concernsOf(of).length === 0 ? '' : `To be looked at: ${concernsOf(of).join(', ')}.`}
             </p>
             <Rating of={of} />
+            <Load of={of} />
             <Audit of={of.audit} />
             <Webhooks of={of.webhooks} />
             <Executions of={of.executions} />

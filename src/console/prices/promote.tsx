@@ -119,6 +119,7 @@ function AskFirst({ id, fromDate, force }: { id: string; fromDate: string; force
   }
   return (
     <Action
+      operation="executeWorkflow"
       name="Ask somebody else to approve it"
       onDo={() => execute(asking, JSON.stringify({ repricingId: id, fromDate, force }))}
       onDone={({ executionId }) =>
@@ -193,6 +194,7 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
         ) : null}
       </div>
       <Action
+        operation="promoteRepricing"
         name="Say what is made"
         isDisabled={fromDate === '' || (isBroken && !force)}
         onDo={() => promote(of.id, { fromDate, force, dryRun: true })}
@@ -202,6 +204,7 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
       {isSeen ? (
         <>
           <Action
+            operation="promoteRepricing"
             name="Put it in force"
             isPrimary
             isDisabled={isBroken && !force}

@@ -70,6 +70,7 @@ export function Try({
       </div>
       <SampleTotal of={tried} />
       <Action
+        operation="executeWorkflow"
         name="Run over this time"
         isPrimary
         isDisabled={!areRates(rows) || !Object.values(limits).every(isLimit)}

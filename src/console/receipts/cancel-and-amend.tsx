@@ -59,6 +59,7 @@ function TryFirst({
   return (
     <>
       <Action
+        operation="cancelUsageEvent"
         name={tryName}
         isDisabled={isDisabled}
         // Of what it was at the press: other content may be written meanwhile.
@@ -71,6 +72,7 @@ function TryFirst({
       <div role="status">{tried?.of === of ? <Preview of={tried.preview} /> : null}</div>
       {tried?.of === of ? (
         <Action
+          operation="cancelUsageEvent"
           name={name}
           isPrimary
           isDisabled={isDisabled}

@@ -62,7 +62,13 @@ const columns: readonly Column<Grant>[] = [
         );
       }
       if (isOver(grant)) return 'over';
-      return <Action name={`End that of ${subject}`} onDo={() => endSession(id)} />;
+      return (
+        <Action
+          operation="revokeOauthGrant"
+          name={`End that of ${subject}`}
+          onDo={() => endSession(id)}
+        />
+      );
     },
   },
 ];

@@ -1,10 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { useReasonAgainst } from '../session/may.ts';
+import type { Written } from '../session/needs.ts';
 import { Fault } from './loaded.tsx';
 import { Press } from './press.tsx';
 
-/** A button that changes something; what came of it, or why nothing did, is said beside it. */
+/**
+ * A button that changes something; what came of it, or why nothing did, is said beside it. Who may not
+ * do it reads why in its place.
+ */
 export function Action<T>({
+  operation = null,
   name,
   onDo,
   told,
@@ -13,6 +19,8 @@ export function Action<T>({
   isDisabled = false,
   isHeld = false,
 }: {
+  /** What it writes with: who may not, learns it before. */
+  readonly operation?: Written;
   readonly name: string;
   readonly onDo: () => Promise<T>;
   /** What is said once it is done. */
@@ -24,6 +32,7 @@ export function Action<T>({
   readonly isHeld?: boolean;
 }): ReactNode {
   const client = useQueryClient();
+  const reasonAgainst = useReasonAgainst(operation);
   const { mutate, isPending, error, data } = useMutation({
     mutationFn: onDo,
     onSuccess: async (result) => {
@@ -32,6 +41,13 @@ export function Action<T>({
       onDone?.(result);
     },
   });
+  if (reasonAgainst !== undefined) {
+    return (
+      <p className="muted">
+        {name}: {reasonAgainst}.
+      </p>
+    );
+  }
   return (
     <div className="again">
       <Press

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 
 /** A field of a form of filters. */
 export interface FilterField {
@@ -11,11 +11,18 @@ export interface FilterField {
   readonly options?: readonly (readonly [value: string, words: string])[];
 }
 
-const FieldInput = ({ name, value, type = 'text', hint, options }: FilterField): ReactNode =>
-  options === undefined ? (
-    <input type={type} name={name} defaultValue={value} placeholder={hint} />
+/** What was chosen; where the address changes, that, and the focus stays where it is. */
+function FieldInput({ name, value, type = 'text', hint, options }: FilterField): ReactNode {
+  const input = useRef<HTMLInputElement>(null);
+  const select = useRef<HTMLSelectElement>(null);
+  useEffect(() => {
+    const element = input.current ?? select.current;
+    if (element) element.value = value;
+  }, [value]);
+  return options === undefined ? (
+    <input ref={input} type={type} name={name} defaultValue={value} placeholder={hint} />
   ) : (
-    <select name={name} defaultValue={value}>
+    <select ref={select} name={name} defaultValue={value}>
       {options.map(([option, words]) => (
         <option key={option} value={option}>
           {words}
@@ -23,6 +30,7 @@ const FieldInput = ({ name, value, type = 'text', hint, options }: FilterField):
       ))}
     </select>
   );
+}
 
 /** The texts of a form that are not empty, by the names of its fields. */
 function textsOf(form: HTMLFormElement): Record<string, string> {
@@ -48,8 +56,6 @@ export const Filters = ({
   <form
     aria-label={label}
     className="fields"
-    // What the address says is shown anew when it changes.
-    key={fields.map(({ value }) => value).join('\n')}
     onSubmit={(event) => {
       event.preventDefault();
       onApply(textsOf(event.currentTarget));

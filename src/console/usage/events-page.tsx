@@ -61,6 +61,7 @@ const Again = ({ event, onTold }: { readonly event: Event; readonly onTold: Tell
       {id === null ? null : (
         <>
           <Action
+            operation="retryUsageEvent"
             name="Try again"
             onDo={() => retryOne(id)}
             onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
@@ -136,6 +137,7 @@ function RetryAll({ search, total }: { readonly search: EventSearch; total: stri
   if (isNone && !isDone) return null;
   return (
     <Action
+      operation="retryUsageEvents"
       name={isNone ? 'Try all again' : `Try all ${quantityText(total)} again`}
       isHeld={isNone}
       onDo={async () => {

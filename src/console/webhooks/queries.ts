@@ -71,3 +71,12 @@ export const recover = (webhookId: string) =>
 
 export const sendTest = (webhookId: string) =>
   read(api.POST('/v1/webhooks/{webhookId}/test', { params: { path: { webhookId } } }));
+
+/** Nothing is sent to one that is switched off; what was given up meanwhile is sent by `recover`. */
+export const switchOn = (webhookId: string) =>
+  read(
+    api.PUT('/v1/webhooks/{webhookId}', {
+      params: { path: { webhookId } },
+      body: { active: true },
+    }),
+  );

@@ -15,8 +15,10 @@ import {
   redeliver,
   sendTest,
   size,
+  switchOn,
   webhook,
   type Delivery,
+  type Webhook,
 } from './queries.ts';
 import { stateOf } from './webhooks-page.tsx';
 
@@ -68,6 +70,7 @@ const columnsOf = (
         {reason === null ? null : <span>{reason}</span>}
         {status === 'failed' || status === 'delivered' ? (
           <Action
+            operation="redeliverWebhook"
             name="Send again"
             onDo={() => redeliver(webhookId, id)}
             // Told above the list: it may not be in there any more.
@@ -100,6 +103,7 @@ function SendFailed({ webhookId }: { readonly webhookId: string }): ReactNode {
   if (isNone && !isDone) return null;
   return (
     <Action
+      operation="recoverWebhook"
       name={isNone ? 'Send all that failed again' : `Send all ${quantityText(total)} again`}
       isHeld={isNone}
       onDo={async () => {
@@ -114,6 +118,31 @@ function SendFailed({ webhookId }: { readonly webhookId: string }): ReactNode {
           : `${quantityText(deliveries)} are sent once more.`
       }
     />
+  );
+}
+
+/** For one that was switched off, by somebody or because nothing reached it for days. */
+function SwitchOn({ of: { id, active } }: { readonly of: Webhook }): ReactNode {
+  const [isDone, setIsDone] = useState(false);
+  if (active && !isDone) return null;
+  return (
+    <>
+      {active ? null : (
+        <p>Nothing is sent to it. What it was not told in the last 30 days can be sent after.</p>
+      )}
+      <Action
+        operation="updateWebhook"
+        name="Switch it on"
+        isHeld={active}
+        onDo={async () => {
+          const changed = await switchOn(id);
+          // Before it is read again: without it, this would be gone with what it says.
+          setIsDone(true);
+          return changed;
+        }}
+        told={() => 'It is active.'}
+      />
+    </>
   );
 }
 
@@ -188,8 +217,10 @@ export function WebhookPage(): ReactNode {
                 ['Events', found.events.join(', ')],
               ]}
             />
+            <SwitchOn of={found} />
             <Deliveries webhookId={webhookId} />
             <Action
+              operation="testWebhook"
               name="Send a test event"
               onDo={() => sendTest(webhookId)}
               told={({ status }) => `It is ${status}.`}

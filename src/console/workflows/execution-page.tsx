@@ -113,6 +113,7 @@ export function ExecutionPage(): ReactNode {
             )}
             {of.status === 'running' ? (
               <Action
+                operation="cancelExecution"
                 name="Cancel it, and take back what it did"
                 onDo={() => cancel(workflowId, executionId)}
                 told={() => 'It is told to end.'}

@@ -49,6 +49,7 @@ export function NewWorkflowPage(): ReactNode {
       </p>
       <Editor text={text} onChange={setText} check={check} />
       <Action
+        operation="createWorkflow"
         name="Publish"
         isPrimary
         isDisabled={!check.isValid}

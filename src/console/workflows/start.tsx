@@ -76,6 +76,7 @@ export function Start({ of }: { readonly of: Workflow }): ReactNode {
   const canSayDry = of.definition === undefined && fields.has('dryRun');
   const begin = (name: string, input: string, isDisabled: boolean): ReactNode => (
     <Action
+      operation="executeWorkflow"
       name={name}
       isDisabled={isDisabled}
       onDo={() => execute(of.id, input)}

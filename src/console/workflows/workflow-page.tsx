@@ -36,6 +36,7 @@ function DefinitionText({
     <>
       <Editor text={text} onChange={setChanged} check={check} />
       <Action
+        operation="updateWorkflow"
         name={`Publish version ${Number(liveVersion(of)) + 1}`}
         isPrimary
         isDisabled={!check.isValid || (isLive(of) && text === published)}

@@ -206,15 +206,16 @@ export async function visitConsole(browser: Browser, { url }: Place): Promise<Co
   return visit;
 }
 
-/** Signs in with an access key or token, from the page that is asked for. */
+/** Signs in with an access key or token, from the page that is asked for; perhaps to look only. */
 export async function signIn(
   visit: ConsoleVisit,
   { url }: Place,
   credential: string,
-  path = '/console/accounts',
+  { path = '/console/accounts', looksOnly = false } = {},
 ): Promise<void> {
   await visit.page.goto(`${url}${path}`);
   await visit.click('link', 'Sign in');
+  if (looksOnly) await visit.click('radio', 'No, leave this out');
   const field = await visit.page.waitForSelector(
     '::-p-aria([name="Your access key or token"][role="textbox"])',
   );

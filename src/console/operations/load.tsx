@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Section } from '../frame/page.tsx';
+import { quantityText } from '../shown/format.ts';
+import { Facts, Instant } from '../shown/values.tsx';
+import type { Status } from './queries.ts';
+
+type Used = Status['limits']['requests'];
+
+const usedText = ({ used, limit }: Used): string =>
+  `${quantityText(used)} of ${quantityText(limit)}`;
+
+/** Whether this tenant sends more than it may: some of it was refused. */
+export const isLoud = ({ limits }: Status): boolean => limits.refused !== '0';
+
+/** How much the tenant sends, beside what it may send. */
+export const Load = ({ of }: { readonly of: Status }): ReactNode => {
+  const { requests, usageEvents, refused, refusedSince } = of.limits;
+  return (
+    <Section title="Load">
+      {isLoud(of) ? (
+        <div className="fault">
+          <p>
+            More is sent than this tenant may send, and some of it was refused. Whoever sends waits
+            as <code>Retry-After</code> says and sends usage in batches; the{' '}
+            <Link to="/access-keys">access keys</Link> say which programs were active last. Whoever
+            runs this instance sets the plan: <code>durabill tenant plan</code>.
+          </p>
+        </div>
+      ) : null}
+      <Facts
+        of={[
+          ['Requests in this minute', usedText(requests)],
+          [
+            'Usage events in this minute',
+            usageEvents === null ? 'without a limit' : usedText(usageEvents),
+          ],
+          ['Refused requests', quantityText(refused)],
+          ['Refused since', <Instant key="since" at={refusedSince} />],
+        ]}
+      />
+    </Section>
+  );
+};
