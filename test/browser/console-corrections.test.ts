@@ -108,6 +108,14 @@ describe('corrections in the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.find('heading', 'Before');
     await visit.inspect('correction');
+    // spec/beyond.md R484
+    await visit.open('/console/receipts/first', 'Receipt of first');
+    await visit.find('link', 'Sent in the wrong unit.');
+    await visit.told('not yet');
+    await visit.tabTo('What the correction changed, side by side');
+    await visit.page.keyboard.press('Enter');
+    for (const said of ['They part at', '-USD 0.50']) await visit.told(said);
+    await visit.inspect('receipt-corrected');
     await visit.open(`/console/accounts/${acme}/next-invoice`, 'Next invoice');
     // 2.50 and 1.00.
     await visit.told('USD 3.50');

@@ -109,4 +109,47 @@ describe('what the paper of an invoice shows', () => {
     );
     expect((await loadPdfInvoice(tenant.scope, id)).usage).to.equal(null);
   });
+
+  // spec/beyond.md R485
+  it('is what the API says of it beside the items, tax by rate too', async () => {
+    await story.taxRate('FULL', 19);
+    await story.taxRate('LOW', 7);
+    const buyer = await story.account('buyer', {
+      name: 'Käufer & Co',
+      addresses: [{ line1: 'Weg 1', city: 'Ulm', country: 'Germany' }],
+    });
+    const both = await story.service('Both', {
+      priceableAttributes: [attribute('books'), attribute('lamps')],
+      rateCards: [
+        usdCard(
+          priceOfEach('books', 10, { taxCode: 'LOW' }),
+          priceOfEach('lamps', 100, { taxCode: 'FULL' }),
+        ),
+      ],
+    });
+    await story.subscribe(buyer, [both], { number: 'C-8', poNumber: 'PO 10' });
+    await story.send(usage('buyer', both, { dimensions: { books: '3', lamps: '2' } }));
+    const { run } = await story.bill('2026-03', { accountId: buyer });
+    const id = run.invoiceIds[0] ?? '';
+    const path = `${external}/invoices/${id}`;
+    const { seller, buyer: payer, payment } = await loadPdfInvoice(tenant.scope, id);
+    const { body } = await tenant.get(`${path}?paper=true`).expect(200);
+    expect(body.paper).to.deep.equal({
+      seller: { name: 'Seller', lines: seller.lines },
+      buyer: { name: 'Käufer & Co', lines: payer.lines },
+      contractNumber: 'C-8',
+      poNumber: 'PO 10',
+      // 3 x 10 at 7 % and 2 x 100 at 19 %
+      taxes: [
+        { rate: 7, base: 30, tax: 2.1 },
+        { rate: 19, base: 200, tax: 38 },
+      ],
+      payment,
+    });
+    expect(payer.lines).to.include('Weg 1');
+    expect((await tenant.get(path).expect(200)).body).to.not.have.property('paper');
+    await story.voidInvoice(id);
+    const { body: voided } = await tenant.get(`${path}?paper=true`).expect(200);
+    expect(voided.paper.payment).to.equal(null);
+  });
 });

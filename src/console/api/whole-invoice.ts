@@ -2,10 +2,19 @@ import type { Api } from './open-client.ts';
 import { read } from './problem.ts';
 
 /** An invoice with all of its items, page after page. */
-export async function readWholeInvoice(api: Api, invoiceId: string, signal: AbortSignal) {
+export async function readWholeInvoice(
+  api: Api,
+  invoiceId: string,
+  signal: AbortSignal,
+  /** Whether with what its PDF says beside the items. */
+  paper = false,
+) {
   const page = async (itemOffset: string) => {
     const path = '/api/v1/external/invoices/{invoiceId}';
-    const params = { path: { invoiceId }, query: { itemOffset } };
+    const params = {
+      path: { invoiceId },
+      query: { itemOffset, paper: paper && itemOffset === '0' },
+    };
     const answer = await read(api.GET(path, { params, signal }));
     // The other form is that of `view=row`, which was not asked for.
     if ('data' in answer) throw new TypeError('The invoice came as a row.');

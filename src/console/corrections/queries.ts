@@ -102,3 +102,16 @@ export const rerate = (wanted: Wanted, dryRun: boolean) =>
       body: { data: { ...wanted, dryRun }, async: true },
     }),
   );
+
+/** The same of one event: a correction of a range may have a million others. */
+export const correctedChargesOf = (correctionId: string, eventId: string) =>
+  queryOptions({
+    queryKey: ['corrected charges', correctionId, 'of', eventId],
+    queryFn: ({ signal }) =>
+      readCharges((from) =>
+        from.GET('/v1/corrections/{correctionId}/charges', {
+          params: { path: { correctionId }, query: { explain: true, eventId } },
+          signal,
+        }),
+      ),
+  });

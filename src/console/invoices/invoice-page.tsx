@@ -9,6 +9,8 @@ import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
 import { itemColumns, rangeText, type Item } from './items.tsx';
 import { CreditNotes, Mend } from './credit-and-void.tsx';
+import { Parties, Payment, Taxes } from './paper.tsx';
+import { WhatChanged } from './what-changed.tsx';
 import { invoice, pdfOf, type WholeInvoice } from './queries.ts';
 
 const columns: readonly Column<Item>[] = [
@@ -98,18 +100,26 @@ export function InvoicePage(): ReactNode {
                 ['Date', found.invoiceDate],
                 ['Due', orNone(found.dueDate)],
                 ['Period', orNone(rangeText(found.periodStart, found.periodEnd))],
+                ['Contract', orNone(found.paper?.contractNumber)],
+                ['Order number', orNone(found.paper?.poNumber)],
               ]}
             />
             {found.voidReason === null ? null : <p>Void: {found.voidReason}</p>}
             {found.creditReason === null ? null : <p>Credited: {found.creditReason}</p>}
+            {found.paper === undefined ? null : <Parties of={found.paper} />}
             <DataTable
               caption="Items; each leads to what it is made of"
               columns={columns}
               rows={found.items}
               keyOf={({ id }) => id}
             />
+            {found.paper === undefined ? null : (
+              <Taxes of={found.paper} currency={found.currency} />
+            )}
             <Sums of={found} />
+            {found.paper === undefined ? null : <Payment of={found.paper} />}
             <Kept of={found} />
+            <WhatChanged invoiceId={found.id} />
             {found.invoiceType === 'Invoice' ? <CreditNotes of={found} /> : null}
             <Mend of={found} />
           </>

@@ -44,7 +44,7 @@ export const invoiceList = ({ page = 0, status, ...search }: InvoiceSearch) =>
 export const invoice = (invoiceId: string) =>
   queryOptions({
     queryKey: ['invoice', invoiceId],
-    queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal),
+    queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal, true),
   });
 
 export const pdfOf = (invoiceId: string): string =>
@@ -121,6 +121,19 @@ export const voidInvoice = (invoiceId: string, reason: string) =>
       body: { reason },
     }),
   );
+
+/** Why an invoice is as high as it is, without the detail of its items. */
+export const invoiceSummary = (invoiceId: string) =>
+  queryOptions({
+    queryKey: ['invoice summary', invoiceId],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/invoices/{invoiceId}/explain', {
+          params: { path: { invoiceId }, query: { summaryOnly: true } },
+          signal,
+        }),
+      ),
+  });
 
 export const explainedItem = (invoiceId: string, itemId: string, page: number) =>
   queryOptions({

@@ -5,6 +5,7 @@ import { moneyText, quantityText } from '../shown/format.ts';
 import { Facts, orNone } from '../shown/values.tsx';
 import { Tiers } from './tier-bar.tsx';
 import { totalText } from './total-text.ts';
+import { leftOutText, whyText } from './why-text.ts';
 
 type Explanation = Schemas['Explanation'];
 type ExplainedRow = Schemas['ExplainedRow'];
@@ -28,6 +29,11 @@ function Row({ row, currency }: { readonly row: ExplainedRow; readonly currency:
         <code>{priceMethod}</code>: <strong>{moneyText(row.amount, currency)}</strong>
         {row.tiers.length > 0 ? null : ` at ${moneyText(row.rate, currency)} each`}
       </p>
+      {whyText(row).map((sentence) => (
+        <p key={sentence} className="muted">
+          {sentence}
+        </p>
+      ))}
       {row.tiers.length === 0 ? null : <Tiers row={row} currency={currency} />}
     </>
   );
@@ -94,7 +100,7 @@ export function Charge({
   /** Of a part of a period: "16 of 31 days". */
   readonly days?: string | undefined;
 }): ReactNode {
-  const { service, contractLine, card, rows, steps, total } = explanation;
+  const { service, contractLine, card, rows, steps, total, leftOut } = explanation;
   const { currency } = total;
   return (
     <>
@@ -119,6 +125,7 @@ export function Charge({
           keyOf={({ logic, name }, index) => `${logic} ${name} ${index}`}
         />
       )}
+      {leftOut === undefined ? null : <p className="muted">{leftOutText(leftOut)}</p>}
       <Discounts of={explanation} currency={currency} />
       <p className="total">
         {totalText(explanation, days)}

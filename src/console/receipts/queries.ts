@@ -11,7 +11,12 @@ export const usageEvent = (id: string) =>
   queryOptions({
     queryKey: ['usage event', id],
     queryFn: ({ signal }) =>
-      askEvent((from) => from.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
+      askEvent((from) =>
+        from.GET('/v1/usage-events/{id}', {
+          params: { path: { id }, query: { invoices: true } },
+          signal,
+        }),
+      ),
   });
 
 /** What an event says, in lines of JSON whose numbers are as they were sent. */

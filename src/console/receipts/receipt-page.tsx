@@ -7,15 +7,22 @@ import { Json } from '../shown/json.tsx';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
 import { Press } from '../shown/press.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { Billing } from './billing.tsx';
 import { Charge } from './explanation.tsx';
 import { Mend } from './cancel-and-amend.tsx';
 import { usageEvent, type Event } from './queries.ts';
 
 const route = getRouteApi('/receipts/$eventId');
 
-/** The way down: from the invoice, where somebody came from there. */
+type Billed = NonNullable<Event['ratedTransactions'][number]['invoice']>;
+
+const placeOf = ({ id, items: [item] }: Billed) => ({ invoice: id, item: item?.id });
+
+/** The way down: from the invoice where somebody came from, else from the first that bills it. */
 function Way({ event }: { readonly event: Event | undefined }): ReactNode {
-  const { invoice, item } = route.useSearch();
+  const from = route.useSearch();
+  const billed = event?.ratedTransactions.find((charge) => charge.invoice)?.invoice;
+  const { invoice, item } = from.invoice === undefined && billed ? placeOf(billed) : from;
   const last = <bdi key="event">{event?.externalTransactionId ?? 'Receipt'}</bdi>;
   if (invoice === undefined) return <Trail>{['Receipt', last]}</Trail>;
   return (
@@ -84,6 +91,7 @@ function Charges({ event }: { readonly event: Event }): ReactNode {
     const { id, amount, currency, usageType, explanation } = charge;
     return (
       <Section key={id} title={`${usageType} of ${moneyText(amount, currency)}`}>
+        <Billing of={charge} eventId={event.id} />
         {explanation === null ? (
           <p className="muted">What it was priced with is no longer kept.</p>
         ) : (

@@ -20,6 +20,7 @@ import * as itemSchema from '../../schemas/billing/invoice-item.js';
 import { presenterOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/billing/invoice.js';
 import { itemsMax, pageOfItems } from './item-page.js';
+import { readPaper } from './paper/invoice-paper.js';
 import { listRecords } from '../lists/resource-list.js';
 
 type InvoiceDto = Static<typeof schema.Invoice>;
@@ -190,11 +191,19 @@ const pdfNamesSql = `
   select invoice_id, file_name from invoice_document
   where tenant_id = $1 and content_type = '${pdfType}' and invoice_id = any($2::uuid[])`;
 
+/** What of invoices is read. */
+interface InvoiceView {
+  /** How many of the items to skip. */
+  readonly itemOffset?: number;
+  /** Whether with what their PDFs say beside the items. */
+  readonly paper?: boolean;
+}
+
 /** Invoices of these ids with their items from a place on, in the order of their numbers. */
 export async function readInvoices(
   { db, tenantId, now }: Scope,
   ids: readonly string[],
-  itemOffset = 0,
+  { itemOffset = 0, paper = false }: InvoiceView = {},
 ): Promise<InvoiceDto[]> {
   if (ids.length === 0) return [];
   const invoices = await Invoice.query(db.read)
@@ -218,6 +227,7 @@ export async function readInvoices(
       invoiceFileName: fileNames.get(id) ?? null,
       nextItemOffset: next,
       items: await mapInPortions(page, (item) => presentItem(item, currency)),
+      ...(paper ? { paper: await readPaper(db.read, tenantId, invoice) } : {}),
     });
   }
   return presented;
@@ -245,9 +255,9 @@ async function countItems(
 export async function getInvoice(
   scope: Scope,
   id: string,
-  itemOffset?: number,
+  view?: InvoiceView,
 ): Promise<InvoiceDto> {
-  const [invoice] = await readInvoices(scope, [id], itemOffset);
+  const [invoice] = await readInvoices(scope, [id], view);
   if (!invoice) throw missingInvoice(id);
   return invoice;
 }

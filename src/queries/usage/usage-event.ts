@@ -16,6 +16,7 @@ import { UsageConsumer } from '../../models/usage/log-offset.js';
 import { awaitKnown } from '../../models/usage/corrections/known-instant.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
+import { findInvoicesOf } from '../billing/invoice-parts.js';
 import { readInstantOf } from '../lists/time-range.js';
 import { eventKnownOn } from './corrections/event-known-on.js';
 import { explainCharges } from './usage-explanation.js';
@@ -162,17 +163,41 @@ export interface UsageSources {
   readonly archive?: ArchiveFiles | undefined;
 }
 
+/** What is asked for of an event. */
+interface Asked {
+  /** The instant at which it was known so. */
+  readonly knownOn?: string;
+  /** Whether each charge names the invoice that bills it now. */
+  readonly invoices?: boolean;
+}
+
 /**
  * One event with its charges explained (spec/rating.md R64, R65), as it is or as it was known at an
  * instant. 404 when there is none, or was none then.
  */
 export async function getUsageEvent(
   scope: Scope,
+  sources: UsageSources,
+  key: string,
+  { knownOn, invoices = false }: Asked = {},
+): Promise<UsageEventDto> {
+  const event = await readUsageEvent(scope, sources, key, readInstantOf(knownOn));
+  if (!invoices) return event;
+  const { ratedTransactions } = event;
+  const found = await findInvoicesOf(scope.db.read, scope.tenantId, ratedTransactions);
+  const withInvoice = ratedTransactions.map((charge) => ({
+    ...charge,
+    invoice: found.get(charge.id ?? '') ?? null,
+  }));
+  return { ...event, ratedTransactions: withInvoice };
+}
+
+async function readUsageEvent(
+  scope: Scope,
   { broker: log, archive }: UsageSources,
   key: string,
-  known?: string,
+  knownOn: Date | null,
 ): Promise<UsageEventDto> {
-  const knownOn = readInstantOf(known);
   if (knownOn) await awaitKnown(scope.db.read, scope.tenantId);
   const stored = await findUsageEvent(scope, key);
   const archived = await answerFromArchive(

@@ -63,6 +63,53 @@ const nextItemOffset = nullable(
 );
 const itemOffset = WholeNumber({ description: 'Items to skip.', minimum: 0, default: 0 });
 
+const Party = (description: string) =>
+  Type.Object(
+    {
+      name: Type.String({ description: 'The name.' }),
+      lines: Type.Array(Type.String(), {
+        description: 'Address and numbers, as a letter has them below the name.',
+      }),
+    },
+    { description },
+  );
+
+export const InvoicePaper = Type.Object(
+  {
+    seller: Party('Who sends it.'),
+    buyer: Party('Who is to pay it.'),
+    contractNumber: nullable(
+      Type.String({ description: 'Number of its contract, where it is of one alone.' }),
+    ),
+    poNumber: nullable(Type.String({ description: "The buyer's order number of that contract." })),
+    taxes: Type.Array(
+      Type.Object(
+        {
+          rate: DecimalValue({ description: 'Percent.' }),
+          base: DecimalValue({ description: 'The amounts that are taxed.' }),
+          tax: DecimalValue({ description: 'The sum of their taxes.' }),
+        },
+        { description: 'The taxes of one rate.' },
+      ),
+      { description: 'By rate, in the order of the rates.' },
+    ),
+    payment: nullable(
+      Type.Object(
+        {
+          text: nullable(Type.String({ description: 'What the seller says of it.' })),
+          iban: nullable(Type.String({ description: 'The account to pay to.' })),
+          bic: nullable(Type.String({ description: 'The bank of that account.' })),
+        },
+        { description: 'How it is to be paid; null where nothing is, or the seller does not say.' },
+      ),
+    ),
+  },
+  {
+    description:
+      'With paper=true: what its PDF says beside the items, as one that is made now says it.',
+  },
+);
+
 export const Invoice = Type.Object(
   {
     ...InvoiceHeader,
@@ -73,6 +120,7 @@ export const Invoice = Type.Object(
       Type.String({ description: 'Of a credit note against an invoice, why it was credited.' }),
     ),
     invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
+    paper: Type.Optional(InvoicePaper),
   },
   { description: 'What a billing run charges an account, or a credit note credits it.' },
 );
@@ -135,7 +183,13 @@ export const invoiceOperations = {
     path: external('/invoices/{invoiceId}'),
     tag,
     summary: 'Read an invoice with its items',
-    query: Type.Object({ ...viewQuery, itemOffset }),
+    query: Type.Object({
+      ...viewQuery,
+      itemOffset,
+      paper: Flag(
+        'Whether `paper` has parties, taxes by rate and how to pay, as the PDF has them.',
+      ),
+    }),
     details:
       'Each item says how volume and rate make its amount: unit, tiers, days that were charged.',
     success: reply.dto(Invoice, detailRow),

@@ -276,6 +276,7 @@ export const usageCorrectionOperations = {
     query: Type.Object({
       ...offsetQuery,
       explain: Flag('Whether both explanations and the first difference are shown.'),
+      eventId: Type.Optional(Uuid('Charges of this event alone.')),
     }),
     success: reply.offsetPage(CorrectedCharge),
     errors: [400, 404, 409],

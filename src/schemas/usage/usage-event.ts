@@ -5,7 +5,7 @@ import { examples } from '../openapi/examples.js';
 import { IngestionBody } from './ingestion.js';
 import { Count, Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
-import { knownOnQuery, offsetQuery, timeRangeQuery } from '../http/paging.js';
+import { Flag, knownOnQuery, offsetQuery, timeRangeQuery } from '../http/paging.js';
 import { ChargeCorrection, RatedTransaction } from './rated-transaction.js';
 import { RecordId } from '../http/record-id.js';
 
@@ -58,6 +58,25 @@ export const UsageEventSummary = Type.Object(UsageEventFields, {
   description: 'A usage event and what became of it.',
 });
 
+/** The invoice that has a charge, with its items: rows of the card may be items of their own. */
+const BillingInvoice = Type.Object(
+  {
+    id: Uuid('Id of the invoice.'),
+    invoiceNo: Type.String({ description: 'Its number.' }),
+    items: Type.Array(
+      Type.Object(
+        {
+          id: Uuid('Id of the item.'),
+          description: nullable(Type.String({ description: 'What is charged.' })),
+        },
+        { description: 'An item of it.' },
+      ),
+      { description: 'The items that the charge is part of.' },
+    ),
+  },
+  { description: 'The invoice that bills a charge.' },
+);
+
 export const ExplainedTransaction = Type.Object(
   {
     ...RatedTransaction.properties,
@@ -66,6 +85,7 @@ export const ExplainedTransaction = Type.Object(
     matches: Type.Boolean({
       description: 'Whether computing it again, from what was recorded, gives the stored amounts.',
     }),
+    invoice: Type.Optional(nullable(BillingInvoice)),
   },
   { description: 'A rated transaction that explains itself.' },
 );
@@ -273,7 +293,12 @@ export const usageEventOperations = {
     summary: 'Read a usage event, by our id or the external transaction id, with its explanation',
     details:
       'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
-    query: Type.Object({ knownOn: Type.Optional(knownOnQuery) }),
+    query: Type.Object({
+      knownOn: Type.Optional(knownOnQuery),
+      invoices: Flag(
+        'Whether each charge says in `invoice` which one bills it: null where none does, a void one or a later one than the first hundred from its day on.',
+      ),
+    }),
     success: reply.dto(UsageEvent),
     errors: [400, 404, 409],
   }),

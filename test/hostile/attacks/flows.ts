@@ -213,7 +213,7 @@ export const flowAttacks: readonly Attack[] = [
         path:
           index % 2 === 0
             ? `/v1/invoices/${id}/explain?limit=1000`
-            : `${external}/invoices/${id}?view=row`,
+            : `${external}/invoices/${id}?view=row&paper=true`,
       }));
     },
   },

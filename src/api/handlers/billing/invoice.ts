@@ -9,7 +9,7 @@ import type { Handlers } from '../../mount-operations.js';
 
 export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
-  get: ({ params, query }, scope) => getInvoice(scope, params.invoiceId, query.itemOffset),
+  get: ({ params, query }, scope) => getInvoice(scope, params.invoiceId, query),
   getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
   credit: ({ params, body, idempotencyKey }, scope, platform) =>
     createCreditNote(scope, platform, { ...params, ...body }, idempotencyKey),

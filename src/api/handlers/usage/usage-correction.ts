@@ -12,11 +12,6 @@ export const usageCorrectionHandlers: Handlers<Operations['usageCorrection']> = 
   list: ({ query: { limit, offset, ...filter } }, scope) =>
     listCorrections(scope, filter, { limit, offset }),
   get: ({ params }, scope) => getCorrection(scope, params.correctionId),
-  charges: ({ params, query }, scope, { archive }) =>
-    listCorrectedCharges(
-      scope,
-      archive,
-      { correctionId: params.correctionId, isExplained: query.explain },
-      query,
-    ),
+  charges: ({ params, query: { explain: isExplained, eventId, ...page } }, scope, { archive }) =>
+    listCorrectedCharges(scope, archive, { ...params, isExplained, eventId }, page),
 };

@@ -25,7 +25,7 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
   outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
   rejections: ({ query }, scope) => countRejections(scope, readUsageEventFilter(query)),
   get: async ({ params: { id }, query }, scope, platform) =>
-    limitReceipt(scope, id, await getUsageEvent(scope, platform, id, query.knownOn)),
+    limitReceipt(scope, id, await getUsageEvent(scope, platform, id, query)),
   retry: ({ params, idempotencyKey }, scope, platform) =>
     retryUsageEvent(scope, platform, params.id, idempotencyKey),
   retryAll: ({ body, idempotencyKey }, scope, platform) =>

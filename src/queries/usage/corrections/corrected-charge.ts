@@ -32,10 +32,13 @@ export const chargeJoins = (
   join ${byId(anyId)} as any_of on true`;
 };
 
+/** SQL: only the charges of one event, where one is asked for. */
+const ofEvent = `and (:eventId::uuid is null or event_id = :eventId)`;
+
 const pairsSql = `
   with page as materialized (
     select * from usage_correction_charge
-    where tenant_id = :tenantId and correction_id = :correctionId
+    where tenant_id = :tenantId and correction_id = :correctionId ${ofEvent}
     order by position limit :limit offset :offset
   )
   select page.position, page.event_id as "eventId", page.before_id as "beforeId",
@@ -48,6 +51,13 @@ const pairsSql = `
 
 const explainedMax = 100;
 
+interface AskedCharges {
+  readonly correctionId: string;
+  readonly isExplained: boolean;
+  /** Only those of this event. */
+  readonly eventId?: string | undefined;
+}
+
 /**
  * The charges of a correction in the order of the log (spec/beyond.md R206). 404: there is none. 409: they
  * are in too many files of the archive.
@@ -55,7 +65,7 @@ const explainedMax = 100;
 export async function listCorrectedCharges(
   scope: Scope,
   archive: ArchiveFiles | undefined,
-  asked: { readonly correctionId: string; readonly isExplained: boolean },
+  asked: AskedCharges,
   page: PageRequest,
 ): Promise<Listed<CorrectedChargeDto>> {
   const { tenantId, db } = scope;
@@ -65,9 +75,16 @@ export async function listCorrectedCharges(
     db.read,
     `select distinct event_id as id from (
        select event_id from usage_correction_charge
-       where tenant_id = ? and correction_id = ? order by position limit ? offset ?
+       where tenant_id = :tenantId and correction_id = :correctionId ${ofEvent}
+       order by position limit :limit offset :offset
      ) as page`,
-    [tenantId, correctionId, page.limit, page.offset],
+    {
+      tenantId,
+      correctionId,
+      eventId: asked.eventId ?? null,
+      limit: page.limit,
+      offset: page.offset,
+    },
   );
   const ids = events.map(({ id }) => id);
   const read = (inside: Scope) => readCharges(inside, asked, createdAt, page);
@@ -76,13 +93,14 @@ export async function listCorrectedCharges(
 
 async function readCharges(
   scope: Scope,
-  { correctionId, isExplained }: { readonly correctionId: string; readonly isExplained: boolean },
+  { correctionId, isExplained, eventId }: AskedCharges,
   correctedAt: Date,
   { limit, offset }: PageRequest,
 ): Promise<Listed<CorrectedChargeDto>> {
   const { tenantId, db } = scope;
   const most = isExplained ? Math.min(limit, explainedMax) : limit;
-  const bindings = { tenantId, correctionId, limit: most, offset };
+  const charges = { tenantId, correctionId, eventId: eventId ?? null };
+  const bindings = { ...charges, limit: most, offset };
   const found = await sqlRows<ChargePair>(db.read, pairsSql, bindings);
   const pairs = isExplained
     ? await chargesThatFit(db.read, tenantId, found, ({ eventId }) => eventId)
@@ -90,8 +108,8 @@ async function readCharges(
   const [{ total } = { total: 0 }] = await sqlRows<{ total: number }>(
     db.read,
     `select count(*)::integer as "total" from usage_correction_charge
-     where tenant_id = ? and correction_id = ?`,
-    [tenantId, correctionId],
+     where tenant_id = :tenantId and correction_id = :correctionId ${ofEvent}`,
+    charges,
   );
   const explained = isExplained ? await explainPairs(scope, pairs, correctedAt) : [];
   const items = pairs.map((pair, index) => ({ ...presentPair(pair), ...explained[index] }));
