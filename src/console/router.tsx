@@ -70,6 +70,7 @@ const accountsRoute = createRoute({
 const accountRoute = createRoute({
   ...at,
   path: '/accounts/$accountId',
+  validateSearch: (search: Search) => texts(search, ['kind', 'from', 'to', 'pages']),
   component: lazyRouteComponent(() => import('./accounts/account-page.tsx'), 'AccountPage'),
 });
 

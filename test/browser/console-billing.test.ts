@@ -47,6 +47,8 @@ describe('billing in the console', function () {
     await visit.find('table', 'What would be billed');
     await visit.find('table', 'Invoices that would be made, beside those before');
     await visit.find('link', 'Acme & Söhne');
+    // spec/beyond.md R481
+    expect(visit.requested.filter((url) => url.includes('/external/accounts/'))).to.deep.equal([]);
     // February's invoice, and March's.
     for (const amount of ['USD 1.00', 'USD 3.00']) await visit.told(amount);
     await visit.find('table', 'What was left out, and why');

@@ -30,6 +30,7 @@ describe('live updates of the console', function () {
   let browser: Browser;
   let visit: ConsoleVisit;
   let calls: string;
+  let beta: string;
 
   before(async () => {
     await buildConsole();
@@ -42,7 +43,8 @@ describe('live updates of the console', function () {
     story = new Story(instance, await instance.tenant(), { now: undefined });
     await story.account('acme');
     calls = await story.service('API calls');
-    await story.subscribe(await story.account('beta'), [calls]);
+    beta = await story.account('beta');
+    await story.subscribe(beta, [calls]);
     browser = await openBrowser();
     const seen = { ...instance, url: origin };
     visit = await visitConsole(browser, seen);
@@ -98,6 +100,16 @@ describe('live updates of the console', function () {
     expect(asked('/v1/usage?')).to.be.within(1, tookMs / 500 + 3);
   });
 
+  it('adds usage to the next invoice at once', async () => {
+    await visit.open(`/console/accounts/${beta}/next-invoice`, 'Next invoice');
+    // 21 events of 100 calls at 0.01 each, and then one more.
+    await visit.told('USD 21.00');
+    await visit.quiet();
+    await story.send(usage('beta', calls));
+    await toldAtOnce('USD 22.00');
+    expect(visit.complaints).to.deep.equal([]);
+  });
+
   it('shows a billing run of somebody else at once', async () => {
     await visit.open('/console/billing', 'Billing');
     await visit.told('Nothing was billed yet.');
@@ -112,7 +124,7 @@ describe('live updates of the console', function () {
 
   it('says that the server is gone while it is looked at, and goes on by itself', async () => {
     await visit.open('/console/usage', 'Usage');
-    await visit.told(accepted(21));
+    await visit.told(accepted(22));
     await visit.quiet();
     await cable.cut();
     await visit.told('The server does not answer. This page goes on by itself once it does.');
@@ -121,10 +133,10 @@ describe('live updates of the console', function () {
     await story.send(usage('beta', calls));
     const stream = visit.page.waitForResponse((one) => one.url().includes('/v1/changes?'));
     await cable.mend();
-    await visit.told(accepted(22));
+    await visit.told(accepted(23));
     await stream;
     await story.send(usage('beta', calls));
-    await toldAtOnce(accepted(23));
+    await toldAtOnce(accepted(24));
     expect(await visit.text()).to.not.include('does not answer');
   });
 });

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
+import { Adjustments } from './adjustments.tsx';
 import { Alerts } from './alerts.tsx';
 import { ContractLines } from './contract-lines.tsx';
 import { Payments } from './payments.tsx';
@@ -74,14 +75,15 @@ export function AccountPage(): ReactNode {
             <WaysOn accountId={found.Id} />
             <Section title="Contract lines">
               <ContractLines accountId={found.Id} />
+              <Adjustments of={{ accountId: found.Id }} name="the account" />
             </Section>
             <Section title="Payments">
               <Payments accountId={found.Id} />
             </Section>
-            <Section title="Wallets">
+            <Section id="wallets" title="Wallets">
               <Wallets accountId={found.Id} />
             </Section>
-            <Section title="Alerts">
+            <Section id="alerts" title="Alerts">
               <Alerts accountId={found.Id} />
             </Section>
             <Section title="Time line">

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
@@ -8,6 +8,7 @@ import { Listed } from '../shown/listed.tsx';
 import { ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
 import { alertsOf, pageSize } from './queries.ts';
+import { usePlace } from './use-place.ts';
 
 type Alert = Schemas['Alert'];
 
@@ -77,7 +78,7 @@ const columns: readonly Column<Alert>[] = [
 
 /** What somebody is told of when money or volumes of an account pass a threshold. */
 export function Alerts({ accountId }: { readonly accountId: string }): ReactNode {
-  const [page, setPage] = useState(0);
+  const [page, setPage] = usePlace('alerts');
   const query = useQuery(alertsOf(accountId, page));
   return (
     <Listed
@@ -94,6 +95,7 @@ export function Alerts({ accountId }: { readonly accountId: string }): ReactNode
           alerts.
         </p>
       }
+      isOfMany
       onMove={setPage}
     />
   );

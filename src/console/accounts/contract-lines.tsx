@@ -1,11 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { ServiceName } from '../shown/names.tsx';
+import { Pager } from '../shown/pager.tsx';
 import { orNone } from '../shown/values.tsx';
-import { contractsOf, linesOf } from './queries.ts';
+import { Adjustments } from './adjustments.tsx';
+import { LinePrices } from './line-prices.tsx';
+import { contractsOf, linesOf, pageSize } from './queries.ts';
+import { usePlace } from './use-place.ts';
 
 type Line = Schemas['ContractServiceHeader'];
 
@@ -16,29 +21,38 @@ const columns: readonly Column<Line>[] = [
   { name: 'To', show: ({ endDate }) => orNone(endDate) },
   { name: 'Ended on', show: ({ terminationDate }) => orNone(terminationDate) },
   { name: 'Billed', show: ({ billingFrequency }) => orNone(billingFrequency) },
-  {
-    name: 'Prices',
-    show: ({ exceptionPricing }) => (exceptionPricing ? 'of this line' : 'of the catalog'),
-  },
+  { name: 'Prices', show: (line) => <LinePrices line={line} /> },
 ];
 
 function Lines({ contractId, name }: { readonly contractId: string; name: string }): ReactNode {
-  const query = useQuery(linesOf(contractId));
+  const [page, setPage] = usePlace(`lines.${contractId}`);
+  const query = useQuery(linesOf(contractId, page));
   return (
-    <Loaded query={query}>
-      {({ content }) => (
-        <DataTable caption={name} columns={columns} rows={content} keyOf={({ id }) => id} />
-      )}
-    </Loaded>
+    <>
+      <Listed
+        query={query}
+        caption={name}
+        name={`the lines of ${name}`}
+        columns={columns}
+        keyOf={({ id }) => id}
+        page={page}
+        size={pageSize}
+        empty={<p>{name} has no lines.</p>}
+        isOfMany
+        onMove={setPage}
+      />
+      <Adjustments of={{ contractId }} name={name} />
+    </>
   );
 }
 
 /** What an account has agreed to. */
 export function ContractLines({ accountId }: { readonly accountId: string }): ReactNode {
-  const query = useQuery(contractsOf(accountId));
+  const [page, setPage] = usePlace('contracts');
+  const query = useQuery(contractsOf(accountId, page));
   return (
     <Loaded query={query}>
-      {({ content }) =>
+      {({ content, totalElements }) =>
         content.length === 0 ? (
           <Empty>
             <p>
@@ -47,13 +61,23 @@ export function ContractLines({ accountId }: { readonly accountId: string }): Re
             </p>
           </Empty>
         ) : (
-          content.map(({ Id, Number: number, Name, StartDate, EndDate }) => (
-            <Lines
-              key={Id}
-              contractId={Id}
-              name={`Contract ${[number, Name].filter(Boolean).join(', ')}, ${StartDate ?? '…'} to ${EndDate ?? '…'}`}
+          <>
+            {content.map(({ Id, Number: number, Name, StartDate, EndDate }) => (
+              <Lines
+                key={Id}
+                contractId={Id}
+                name={`Contract ${[number, Name].filter(Boolean).join(', ')}, ${StartDate ?? '…'} to ${EndDate ?? '…'}`}
+              />
+            ))}
+            <Pager
+              name="contracts"
+              first={page * pageSize}
+              shown={content.length}
+              total={totalElements}
+              isOfMany
+              onMove={(by) => setPage(page + by)}
             />
-          ))
+          </>
         )
       }
     </Loaded>

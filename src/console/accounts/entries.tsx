@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Instant, None } from '../shown/values.tsx';
 import { entriesOf, entriesSize } from './queries.ts';
+import { usePlace } from './use-place.ts';
 
 type Entry = Schemas['WalletEntry'];
 
@@ -43,8 +44,8 @@ export function Entries({
   readonly walletId: string;
   readonly title: string;
 }): ReactNode {
-  const [page, setPage] = useState(0);
-  const query = useQuery(entriesOf(walletId, page * entriesSize));
+  const [page, setPage] = usePlace(`entries.${walletId}`);
+  const query = useQuery(entriesOf(walletId, page));
   return (
     <Listed
       query={query}
@@ -54,6 +55,7 @@ export function Entries({
       keyOf={({ id }) => id}
       page={page}
       size={entriesSize}
+      isOfMany
       onMove={setPage}
       empty={null}
     />

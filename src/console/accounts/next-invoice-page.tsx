@@ -85,7 +85,7 @@ const route = getRouteApi('/accounts/$accountId/next-invoice');
 /** The next invoice as a draft: it changes as usage comes. */
 export function NextInvoicePage(): ReactNode {
   const { accountId } = route.useParams();
-  const query = useQuery({ ...nextInvoice(accountId), refetchInterval: 15_000 });
+  const query = useQuery(nextInvoice(accountId));
   return (
     <Page
       title="Next invoice"

@@ -8,6 +8,7 @@ import { Listed } from '../shown/listed.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
 import { pageSize, paidBy, paymentsOf } from './queries.ts';
+import { usePlace } from './use-place.ts';
 
 type Payment = Schemas['PaymentRow'];
 
@@ -70,7 +71,7 @@ const columns: readonly Column<Payment>[] = [
 
 /** What an account has paid, and what was paid to it. */
 export function Payments({ accountId }: { readonly accountId: string }): ReactNode {
-  const [page, setPage] = useState(0);
+  const [page, setPage] = usePlace('payments');
   const query = useQuery(paymentsOf(accountId, page));
   return (
     <Listed
@@ -81,6 +82,7 @@ export function Payments({ accountId }: { readonly accountId: string }): ReactNo
       keyOf={({ Id }) => Id}
       page={page}
       size={pageSize}
+      isOfMany
       onMove={setPage}
       empty={<p>Nothing was paid yet.</p>}
     />

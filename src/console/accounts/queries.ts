@@ -3,6 +3,7 @@ import { api } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 
 /** Rows a page: as many as billing lists give at most. */
 export const pageSize = 20;
@@ -29,11 +30,12 @@ export const account = (accountId: string) =>
     },
   });
 
-export const contractsOf = (accountId: string) =>
+export const contractsOf = (accountId: string, page: number) =>
   queryOptions({
-    queryKey: ['contracts', accountId],
+    queryKey: ['contracts', accountId, page],
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const query = { accountId, size: digits(pageSize) };
+      const query = { accountId, page: digits(page), size: digits(pageSize) };
       const { data } = await read(
         api.GET('/api/v1/external/contracts', { params: { query }, signal }),
       );
@@ -41,16 +43,54 @@ export const contractsOf = (accountId: string) =>
     },
   });
 
-export const linesOf = (contractId: string) =>
+export const linesOf = (contractId: string, page: number) =>
   queryOptions({
-    queryKey: ['contract lines', contractId],
+    queryKey: ['contract lines', contractId, page],
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const path = '/api/v1/external/contracts/{contractId}/services';
-      const answer = await read(api.GET(path, { params: { path: { contractId } }, signal }));
+      const query = { page: digits(page), size: digits(pageSize) };
+      const params = { path: { contractId }, query };
+      const answer = await read(api.GET(path, { params, signal }));
       // The other form is that of `view=row`, which was not asked for.
       if ('data' in answer) throw new TypeError('The lines came as rows.');
       return answer;
     },
+  });
+
+/** Whose adjustments are listed: its own, and none of what it belongs to. */
+export type Adjusted =
+  | { readonly accountId: string }
+  | { readonly contractId: string }
+  | { readonly contractServiceId: string };
+
+export const adjustmentsOf = (of: Adjusted, page: number) =>
+  queryOptions({
+    queryKey: ['adjustments', of, page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { ...of, limit: digits(pageSize), offset: digits(page * pageSize) };
+      return read(api.GET('/v1/adjustments', { params: { query }, signal }));
+    },
+  });
+
+/** The cards that a line has itself, one for each currency. */
+export const exceptionCardsOf = ({
+  contractId,
+  id: contractServiceId,
+}: {
+  readonly contractId: string;
+  readonly id: string;
+}) =>
+  queryOptions({
+    queryKey: ['exception cards', contractServiceId],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/api/v1/external/contracts/{contractId}/services/{contractServiceId}/rate-cards', {
+          params: { path: { contractId, contractServiceId } },
+          signal,
+        }),
+      ),
   });
 
 export const service = (serviceId: string) =>
@@ -65,11 +105,12 @@ export const service = (serviceId: string) =>
     },
   });
 
-export const walletsOf = (accountId: string) =>
+export const walletsOf = (accountId: string, page: number) =>
   queryOptions({
-    queryKey: ['wallets', accountId],
+    queryKey: ['wallets', accountId, page],
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const query = { accountId, size: digits(pageSize) };
+      const query = { accountId, page: digits(page), size: digits(pageSize) };
       const { data } = await read(
         api.GET('/api/v1/external/wallets', { params: { query }, signal }),
       );
@@ -125,26 +166,55 @@ export const alertsOf = (accountId: string, page: number) =>
     },
   });
 
-export const grantsOf = (walletId: string) =>
+export const grantsOf = (walletId: string, page: number) =>
   queryOptions({
-    queryKey: ['grants', walletId],
-    queryFn: ({ signal }) =>
-      read(api.GET('/v1/wallets/{walletId}/grants', { params: { path: { walletId } }, signal })),
+    queryKey: ['grants', walletId, page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { limit: digits(pageSize), offset: digits(page * pageSize) };
+      const params = { path: { walletId }, query };
+      return read(api.GET('/v1/wallets/{walletId}/grants', { params, signal }));
+    },
   });
 
 /** Entries that a page of the time line has. */
 export const timelineSize = 25;
 
-export const timelineOf = (accountId: string, offset: number) =>
+/** What of a time line is shown; the days are those of UTC. */
+export interface TimelineFilter {
+  readonly kind?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The kinds that the API knows, and the words for them. */
+export const timelineKinds = [
+  ['change', 'Changes of it'],
+  ['flow', 'Workflows'],
+  ['invoice', 'Invoices'],
+  ['payment', 'Payments'],
+  ['correction', 'Corrections'],
+  ['grant', 'Grants'],
+  ['alert', 'Alerts'],
+] as const;
+
+export const timelineOf = (accountId: string, page: number, { kind, from, to }: TimelineFilter) =>
   queryOptions({
-    queryKey: ['timeline', accountId, offset],
+    queryKey: ['timeline', accountId, page, kind, from, to],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/accounts/{accountId}/timeline', {
           params: {
             path: { accountId },
-            query: { limit: digits(timelineSize), offset: digits(offset) },
+            query: {
+              limit: digits(timelineSize),
+              offset: digits(page * timelineSize),
+              // What an address says that is none of them the API refuses.
+              ...(kind ? { kind: kind as (typeof timelineKinds)[number][0] } : {}),
+              ...(from ? { from } : {}),
+              ...(to ? { to } : {}),
+            },
           },
           signal,
         }),
@@ -154,6 +224,7 @@ export const timelineOf = (accountId: string, offset: number) =>
 export const nextInvoice = (accountId: string) =>
   queryOptions({
     queryKey: ['next invoice', accountId],
+    ...live('usage'),
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/accounts/{accountId}/next-invoice', {
@@ -166,16 +237,16 @@ export const nextInvoice = (accountId: string) =>
 /** Entries that a page of a wallet's ledger has. */
 export const entriesSize = 25;
 
-export const entriesOf = (walletId: string, offset: number) =>
+export const entriesOf = (walletId: string, page: number) =>
   queryOptions({
-    queryKey: ['entries', walletId, offset],
+    queryKey: ['entries', walletId, page],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/wallets/{walletId}/entries', {
           params: {
             path: { walletId },
-            query: { limit: digits(entriesSize), offset: digits(offset) },
+            query: { limit: digits(entriesSize), offset: digits(page * entriesSize) },
           },
           signal,
         }),

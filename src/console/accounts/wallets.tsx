@@ -2,11 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { moneyText } from '../shown/format.ts';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, Money, Status } from '../shown/values.tsx';
 import { Entries } from './entries.tsx';
-import { balanceOf, grantsOf, walletsOf } from './queries.ts';
+import { balanceOf, grantsOf, pageSize, walletsOf } from './queries.ts';
+import { usePlace } from './use-place.ts';
 
 type Grant = Schemas['WalletGrant'];
 
@@ -33,22 +36,21 @@ const columns: readonly Column<Grant>[] = [
 ];
 
 function Grants({ walletId, title }: { readonly walletId: string; title: string }): ReactNode {
-  const query = useQuery(grantsOf(walletId));
+  const [page, setPage] = usePlace(`grants.${walletId}`);
+  const query = useQuery(grantsOf(walletId, page));
   return (
-    <Loaded query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <p className="muted">Nothing was granted to {title} yet.</p>
-        ) : (
-          <DataTable
-            caption={`Grants of ${title}`}
-            columns={columns}
-            rows={data}
-            keyOf={({ id }) => id}
-          />
-        )
-      }
-    </Loaded>
+    <Listed
+      query={query}
+      caption={`Grants of ${title}`}
+      name={`the grants of ${title}`}
+      columns={columns}
+      keyOf={({ id }) => id}
+      page={page}
+      size={pageSize}
+      empty={<p>Nothing was granted to {title} yet.</p>}
+      isOfMany
+      onMove={setPage}
+    />
   );
 }
 
@@ -73,10 +75,11 @@ function Balance({ accountId, currency }: { readonly accountId: string; currency
 
 /** Money that an account has paid ahead, or was given. */
 export function Wallets({ accountId }: { readonly accountId: string }): ReactNode {
-  const query = useQuery(walletsOf(accountId));
+  const [page, setPage] = usePlace('wallets');
+  const query = useQuery(walletsOf(accountId, page));
   return (
     <Loaded query={query}>
-      {({ content }) =>
+      {({ content, totalElements }) =>
         content.length === 0 ? (
           <Empty>
             <p>This account has no wallet: it pays its invoices.</p>
@@ -94,6 +97,14 @@ export function Wallets({ accountId }: { readonly accountId: string }): ReactNod
                 <Entries walletId={Id} title={Title ?? 'the wallet'} />
               </div>
             ))}
+            <Pager
+              name="wallets"
+              first={page * pageSize}
+              shown={content.length}
+              total={totalElements}
+              isOfMany
+              onMove={(by) => setPage(page + by)}
+            />
           </>
         )
       }

@@ -26,7 +26,10 @@ const totals: readonly Column<Total>[] = [
 ];
 
 const drafts: readonly Column<Draft>[] = [
-  { name: 'Account', show: ({ accountId }) => <AccountName accountId={accountId} /> },
+  {
+    name: 'Account',
+    show: ({ accountId, accountName }) => <AccountName accountId={accountId} name={accountName} />,
+  },
   { name: 'Kind', show: ({ invoiceType }) => invoiceType },
   {
     name: 'Before',

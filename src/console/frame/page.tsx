@@ -47,12 +47,15 @@ export const Trail = ({ children }: { readonly children: readonly ReactNode[] })
 /** A part of a page with its heading. */
 export const Section = ({
   title,
+  id,
   children,
 }: {
+  /** Where a link of the same page leads to it. */
+  readonly id?: string;
   readonly title: string;
   readonly children: ReactNode;
 }): ReactNode => (
-  <section aria-label={title}>
+  <section id={id} aria-label={title}>
     <h2>{title}</h2>
     {children}
   </section>

@@ -26,6 +26,7 @@ export const Listed = <Row,>({
   page,
   size,
   empty,
+  isOfMany = false,
   onMove,
 }: {
   readonly query: UseQueryResult<ListAnswer<Row>>;
@@ -38,6 +39,8 @@ export const Listed = <Row,>({
   readonly size: number;
   /** What is said where there are no rows: what makes some; null: nothing is shown then. */
   readonly empty: ReactNode;
+  /** Of several lists on a page; see `Pager`. */
+  readonly isOfMany?: boolean;
   readonly onMove: (page: number) => void;
 }): ReactNode => (
   <Loaded query={query}>
@@ -52,6 +55,7 @@ export const Listed = <Row,>({
             first={page * size}
             shown={rows.length}
             total={total}
+            isOfMany={isOfMany}
             onMove={(by) => onMove(page + by)}
           />
         </>

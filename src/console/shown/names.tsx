@@ -3,12 +3,19 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { account, service } from '../accounts/queries.ts';
 
-/** An account by its name, which leads to its page. */
-export function AccountName({ accountId }: { readonly accountId: string }): ReactNode {
-  const { data } = useQuery({ ...account(accountId), staleTime: 60_000 });
+/** An account by its name, which leads to its page; the name is asked for where it is not known. */
+export function AccountName({
+  accountId,
+  name,
+}: {
+  readonly accountId: string;
+  readonly name?: string | null;
+}): ReactNode {
+  const isKnown = typeof name === 'string';
+  const { data } = useQuery({ ...account(accountId), staleTime: 60_000, enabled: !isKnown });
   return (
     <Link to="/accounts/$accountId" params={{ accountId }}>
-      <bdi>{data?.Name ?? accountId}</bdi>
+      <bdi>{name ?? data?.Name ?? accountId}</bdi>
     </Link>
   );
 }

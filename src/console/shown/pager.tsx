@@ -8,6 +8,7 @@ export function Pager({
   first,
   shown,
   total,
+  isOfMany = false,
   onMove,
 }: {
   readonly name: string;
@@ -15,9 +16,12 @@ export function Pager({
   readonly first: number;
   readonly shown: number;
   readonly total: string;
+  /** Of several lists on a page: where it stands is said only where it has other pages. */
+  readonly isOfMany?: boolean;
   readonly onMove: (by: -1 | 1) => void;
 }): ReactNode {
   const last = first + shown;
+  if (isOfMany && first === 0 && BigInt(last) >= BigInt(total)) return null;
   return (
     <nav className="pager" aria-label={`Pages of ${name}`}>
       <p role="status">
