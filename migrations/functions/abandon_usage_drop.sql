@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.abandon_usage_drop(month date)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
  SET lock_timeout TO '4s'
 AS $function$
     declare

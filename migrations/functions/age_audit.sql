@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.age_audit(of_tenant text, entries_max integer)
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       kept_days integer;

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.analyze_usage_partitions()
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       kept text;

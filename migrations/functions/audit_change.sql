@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION public.audit_change()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       was jsonb := case when tg_op = 'INSERT' then null else to_jsonb(old) end;

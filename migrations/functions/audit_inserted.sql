@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION public.audit_inserted()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     begin
       insert into audit (tenant_id, actor, request_id, caller_request_id, entity, entity_id, action, after)

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION public.audit_records()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     begin
       if tg_op = 'INSERT' then

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.erase_audit(of_tenant text, erasure_id uuid, a
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       task erasure;

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.finish_usage_drop(month date, tenants text[], 
  RETURNS bigint
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
  SET lock_timeout TO '500ms'
 AS $function$
     declare

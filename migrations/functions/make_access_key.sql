@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.make_access_key(key_id text, key_name text, ke
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       of_tenant text := coalesce(current_setting('app.tenant_id', true), '');

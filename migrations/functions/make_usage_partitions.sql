@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.make_usage_partitions(first_at timestamp with 
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
  SET lock_timeout TO '4s'
 AS $function$
     declare

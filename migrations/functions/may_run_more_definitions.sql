@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.may_run_more_definitions(of_tenant text, most 
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
     declare
       entered text := coalesce(current_setting('app.tenant_id', true), '');

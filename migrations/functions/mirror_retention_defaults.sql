@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.mirror_retention_defaults(rules jsonb)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
       delete from retention_rule where tenant_id = '*' and kind not in (
         select given.kind from jsonb_to_recordset(rules) as given (kind text)

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION public.mirror_tenants(tenants jsonb)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
       update tenant set name = given.name, suspended_at = given."suspendedAt"
       from jsonb_to_recordset(tenants) as given (id text, name text, "suspendedAt" timestamptz)

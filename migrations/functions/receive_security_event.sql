@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION public.receive_security_event(event uuid, at timestam
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   declare
     session_tenant text := coalesce(current_setting('app.tenant_id', true), '');

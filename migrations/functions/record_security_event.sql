@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION public.record_security_event(of_tenant text, actor te
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   declare
     session_tenant text := coalesce(current_setting('app.tenant_id', true), '');

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION public.seal_audit(entries_max integer)
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   declare
     mark audit_sealing;

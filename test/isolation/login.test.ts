@@ -105,6 +105,36 @@ describe('the login of running processes', function () {
     });
   }
 
+  // docs/decisions/0518
+  it('leads no function of the owner to a table of its own', async () => {
+    const { id } = owner.tenant;
+    await asLogin(async (client) => {
+      await client.query(
+        `create temporary table access_key
+         (id text, tenant_id text, revoked_at timestamptz, expires_at timestamptz)`,
+      );
+      await client.query(`insert into access_key values ('planted', $1)`, [id]);
+      await client.query('begin');
+      await client.query(
+        `select enter_tenant($1, 'x', 'x', '', null, '5000', '5000', '5000', null)`,
+        [id],
+      );
+      const revoked = await client.query<{ is: boolean }>(
+        `select revoke_access_key('planted', 'x', 'x', '') as is`,
+      );
+      expect(revoked.rows).to.deep.equal([{ is: false }]);
+      await client.query('rollback');
+    });
+    const open = await asOwner(instance.databaseUrl, (reader) =>
+      reader.query<{ name: string }>(
+        `select proname as name from pg_proc
+         where prosecdef and pronamespace = 'public'::regnamespace
+           and not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, public, pg_temp"}'`,
+      ),
+    );
+    expect(open.rows).to.deep.equal([]);
+  });
+
   it('gains nothing by reset role', async () => {
     await asLogin(async (client) => {
       await client.query('set role durabill_service');

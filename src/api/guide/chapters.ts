@@ -41,4 +41,5 @@ export const images = [
   'workflow-large-contract.svg',
   'workflow-nightly-what-if.svg',
   'workflow-onboarding.svg',
+  'workflow-promote-prices.svg',
 ];

@@ -46,6 +46,12 @@ describe('access keys of a tenant', function () {
   const list = async (): Promise<Record<string, unknown>[]> =>
     (await tenant.get(path).expect(200)).body.data;
 
+  it('end at an instant that exists', async () => {
+    const never = { ...reading, expiresAt: '9999-12-31T23:59:60Z' };
+    const { body } = await tenant.post(path, never).expect(400);
+    expect(body.error.details).to.include({ field: 'expiresAt' });
+  });
+
   // spec/beyond.md R471
   it('are made with roles, organization and end, shown once, and listed without their secret', async () => {
     const expiresAt = new Date(Date.now() + 600_000).toISOString();

@@ -4,6 +4,8 @@ import {
   revokeTenantKey,
   type MadeKey,
 } from '../../../access/credentials/tenant-keys.js';
+import { problem } from '../../../kernel/problem.js';
+import { readDateOrInstant } from '../../../schemas/fields/date-or-instant.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount-operations.js';
 
@@ -26,6 +28,16 @@ const statusOf = (
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
 };
 
+/** The instant of a text, of which a leap second is one. */
+function endOf(text: string): Date {
+  const read = readDateOrInstant(text);
+  if (read) return new Date(read.from);
+  throw problem.validation("'expiresAt' must be an instant that exists", {
+    field: 'expiresAt',
+    value: text,
+  });
+}
+
 export const accessKeyHandlers: Handlers<Operations['accessKey']> = {
   list: async ({ query: { limit, offset } }, { home, db, tenantId, realNow }) => {
     const page = { limit, offset };
@@ -44,7 +56,7 @@ export const accessKeyHandlers: Handlers<Operations['accessKey']> = {
       name,
       roles,
       orgId: orgId ?? null,
-      expiresAt: expiresAt ? new Date(expiresAt) : null,
+      expiresAt: expiresAt ? endOf(expiresAt) : null,
     });
     return { key: made.key, ...present(made), madeBy: scope.actor };
   },
