@@ -43,6 +43,11 @@ describe('OAuth: what a token may do, and its end', () => {
         'Bearer error="insufficient_scope", scope="mcp:write"',
       );
       expect((await send('POST', '/v1/usage-events/simulate', [])).status).to.not.equal(403);
+      // They do what they show, with its locks, and take it back.
+      for (const of of ['void', 'credit-notes']) {
+        const path = `/v1/invoices/${clientId}/${of}/preview`;
+        expect((await send('POST', path, { reason: 'x' })).status, of).to.equal(403);
+      }
     });
 
     it('with mcp:write it can be read and changed', async () => {

@@ -80,7 +80,8 @@ const place = {
   tag: 'Invoices',
   family: 'records',
   access: 'operator',
-  isReadOnly: true,
+  // It locks what it shows, so that it needs the scope of writing; repeated, it shows the same.
+  idempotency: 'none',
 } as const;
 
 /** What mending an invoice would do (spec/beyond.md R468). */

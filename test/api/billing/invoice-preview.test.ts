@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import pg from 'pg';
+import { previewVoid } from '../../../src/commands/billing/previews/preview-mending.js';
+import { within } from '../../../src/kernel/scope.js';
 import { usage } from '../../support/billing/usage.js';
 import { external } from '../../support/servers/instance.js';
 import { priceOfEach, subscription, usdCard, every } from '../../support/story/prices.js';
@@ -12,7 +15,7 @@ describe('previews of credit notes and voids', function () {
   const reason = 'The agreed price was 0.01.';
 
   /** March: 100 calls at 0.10 and a plan of 31.00, of which a wallet pays 5.00, with 10 % tax. */
-  const billMarch = async () => {
+  const billMarch = async (ofGrant: object = {}) => {
     await story.taxRate('VAT', 10);
     const acme = await story.account('acme', { defaultCurrency: 'USD' });
     const price = priceOfEach('api_calls', 0.1, { taxCode: 'VAT' });
@@ -29,7 +32,7 @@ describe('previews of credit notes and voids', function () {
     );
     const wallet = { title: 'Prepaid', accountId: acme, currency: 'USD' };
     const { body } = await tenant.post(`${external}/wallets`, wallet).expect(201);
-    const grant = { externalId: 'welcome', amount: 5, kind: 'promotional' };
+    const grant = { externalId: 'welcome', amount: 5, kind: 'promotional', ...ofGrant };
     await tenant.post(`/v1/wallets/${body.id as string}/grants`, grant).expect(201);
     const [invoice] = (await story.bill('2026-03')).invoices;
     return { acme, calls, walletId: body.id as string, id: invoice?.id ?? '' };
@@ -120,6 +123,50 @@ describe('previews of credit notes and voids', function () {
     await tenant.post(`/v1/invoices/${id}/void`, { reason }).expect(200);
     const [again] = (await story.bill('2026-03')).invoices;
     expect(again).to.include({ amount: 31, taxAmount: 0.5 });
+  });
+
+  // spec/beyond.md R468
+  it('say of a wallet what the void gives back, not what is due there anyway', async () => {
+    const { id, walletId } = await billMarch({ expiresAt: '2026-04-20' });
+    const more = [
+      { externalId: 'ends', amount: 3, kind: 'promotional', expiresAt: '2026-04-05' },
+      { externalId: 'begins', amount: 4, kind: 'promotional', effectiveFrom: '2026-04-06' },
+    ];
+    for (const one of more) await tenant.post(`/v1/wallets/${walletId}/grants`, one).expect(201);
+    story.travelTo('2026-04-10');
+    expect((await preview(id, 'void')).wallets).to.deep.equal([{ walletId, amount: 5 }]);
+    // What has ended gets nothing back.
+    story.travelTo('2026-04-21');
+    expect((await preview(id, 'void')).wallets).to.deep.equal([]);
+    await tenant.post(`/v1/invoices/${id}/void`, { reason }).expect(200);
+    const { balance } = await read(`${external}/wallets/${walletId}`);
+    expect(balance).to.equal(4);
+  });
+
+  // spec/beyond.md R468
+  it('write nothing in a transaction of their caller either, as workflows have one', async () => {
+    const { id } = await billMarch();
+    const before = await read(`${external}/invoices/${id}`);
+    const { scope } = tenant;
+    const { total } = await scope.db.transaction((trx) => previewVoid(within(scope, trx), id));
+    expect(Number(total)).to.equal(37);
+    expect(await read(`${external}/invoices/${id}`)).to.deep.equal(before);
+  });
+
+  // spec/beyond.md R468
+  it('end with 503 after seconds, before others wait for what they hold', async () => {
+    const { acme, id } = await billMarch();
+    const other = new pg.Client({ connectionString: story.instance.databaseUrl });
+    await other.connect();
+    await other.query('begin');
+    try {
+      await other.query('select from account where id = $1 for update', [acme]);
+      const { body } = await tenant.post(`/v1/invoices/${id}/void/preview`).expect(503);
+      expect(body.error.message).to.include('took longer than the database may work');
+    } finally {
+      await other.end();
+    }
+    await preview(id, 'void');
   });
 
   it('are refused as what they show would be', async () => {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { newId } from '../../../kernel/id.js';
-import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
+import { Decimal } from '../../../kernel/numbers/money.js';
 import { within, type Scope } from '../../../kernel/scope.js';
 import { utcDate } from '../../../kernel/time/date.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
@@ -12,18 +12,27 @@ import { billEach } from '../bill-one-by-one.js';
 import { creditInvoice } from '../credit-invoice.js';
 import { voidInvoice } from '../void-invoice.js';
 
-/** Does work in a transaction that is taken back, and returns what it has found. */
+/** Of each statement, its waits for locks among it: others wait for the account meanwhile. */
+const statementMs = 5_000;
+
+/**
+ * Does work in a transaction that is taken back, and returns what it has found. It is one within another,
+ * so that nothing stays either where the caller has begun one.
+ */
 async function takenBack<T>(scope: Scope, work: (inner: Scope) => Promise<T>): Promise<T> {
   const found: T[] = [];
   const done = new Error('Nothing of this is kept.');
-  await scope.db
-    .transaction(async (trx) => {
-      found.push(await work(within(scope, trx)));
-      throw done;
-    })
-    .catch((error: unknown) => {
-      if (error !== done) throw error;
-    });
+  await scope.db.transaction((outer) =>
+    outer
+      .transaction(async (trx) => {
+        await trx.raw(`set local statement_timeout = ${statementMs}`);
+        found.push(await work(within(scope, trx)));
+        throw done;
+      })
+      .catch((error: unknown) => {
+        if (error !== done) throw error;
+      }),
+  );
   return found[0] as T;
 }
 
@@ -35,22 +44,34 @@ interface PayingRow {
   readonly balance: string;
 }
 
-/** Payments of an account, with what each pays of an invoice of it. */
-const readPaying = (db: Knex, tenantId: string, { id, accountId }: Invoice): Promise<PayingRow[]> =>
+/** These payments, with what each pays of an invoice; without ids those that pay something of it. */
+const readPaying = (
+  db: Knex,
+  tenantId: string,
+  invoiceId: string,
+  ids?: readonly string[],
+): Promise<PayingRow[]> =>
   sqlRows<PayingRow>(
     db,
     `select payment.id as "paymentId", payment.payment_reference as "paymentReference",
        coalesce(one.amount, 0) as amount, payment.balance
-     from payment left join payment_application as one
+     from payment ${ids ? 'left' : 'inner'} join payment_application as one
        on one.tenant_id = payment.tenant_id and one.payment_id = payment.id
-       and one.invoice_id = :id
-     where payment.tenant_id = :tenantId and payment.account_id = :accountId
+       and one.invoice_id = :invoiceId
+     where payment.tenant_id = :tenantId ${ids ? 'and payment.id = any(:ids::uuid[])' : ''}
      order by payment.payment_date, payment.id`,
-    { tenantId, id, accountId },
+    { tenantId, invoiceId, ids: ids ?? null },
   );
 
 /** Payments that pay less of the invoice than before. */
-function freedOf(before: readonly PayingRow[], after: readonly PayingRow[]) {
+async function readFreed(
+  db: Knex,
+  tenantId: string,
+  invoiceId: string,
+  before: readonly PayingRow[],
+) {
+  const ids = before.map(({ paymentId }) => paymentId);
+  const after = ids.length === 0 ? [] : await readPaying(db, tenantId, invoiceId, ids);
   const now = new Map(after.map((one) => [one.paymentId, one]));
   return before.flatMap(({ paymentId, paymentReference, amount }) => {
     const { amount: left = '0', balance = '0' } = now.get(paymentId) ?? {};
@@ -78,7 +99,7 @@ export const previewCreditNote = (
   takenBack(scope, async (inner) => {
     const { tenantId, db } = inner;
     const before = await readInvoice(db.read, tenantId, invoiceId);
-    const paying = await readPaying(db.read, tenantId, before);
+    const paying = await readPaying(db.read, tenantId, invoiceId);
     const made = await creditInvoice(inner, { ...note, invoiceId, executionId: newId() });
     const after = await readInvoice(db.read, tenantId, invoiceId);
     const { currency, amount, taxAmount, total } = made;
@@ -89,23 +110,29 @@ export const previewCreditNote = (
       total,
       balanceBefore: new Decimal(before.balance),
       balanceAfter: new Decimal(after.balance),
-      payments: freedOf(paying, await readPaying(db.read, tenantId, before)),
+      payments: await readFreed(db.read, tenantId, invoiceId, paying),
     };
   });
 
-/** The balances of an account's wallets, by their ids. */
-async function readWallets(
-  db: Knex,
-  tenantId: string,
-  accountId: string,
-): Promise<ReadonlyMap<string, Decimal>> {
-  const rows = await sqlRows<{ walletId: string; balance: string }>(
+/**
+ * What wallets got back by the void of an invoice. Its entries are all from the first return on: what was
+ * due before is entered before it, and what grants that have ended lose again follows.
+ */
+async function readReturned(db: Knex, tenantId: string, invoiceId: string) {
+  const rows = await sqlRows<{ walletId: string; amount: string }>(
     db,
-    `select wallet_id as "walletId", balance from wallet_balance
-     where tenant_id = ? and account_id = ? order by wallet_id`,
-    [tenantId, accountId],
+    `select entry.wallet_id as "walletId", sum(entry.amount) as amount
+     from wallet_entry as entry join (
+       select wallet_id, min(number) as number from wallet_entry
+       where tenant_id = :tenantId and kind = 'return' and charge_id in (
+         select id from recurring_charge where tenant_id = :tenantId and invoice_id = :invoiceId)
+       group by 1
+     ) as first on first.wallet_id = entry.wallet_id and first.number <= entry.number
+     where entry.tenant_id = :tenantId
+     group by 1 having sum(entry.amount) <> 0 order by 1`,
+    { tenantId, invoiceId },
   );
-  return new Map(rows.map(({ walletId, balance }) => [walletId, new Decimal(balance)]));
+  return rows.map(({ walletId, amount }) => ({ walletId, amount: new Decimal(amount) }));
 }
 
 /**
@@ -149,24 +176,16 @@ export const previewVoid = (scope: Scope, invoiceId: string): Promise<VoidPrevie
   takenBack(scope, async (inner) => {
     const { tenantId, db } = inner;
     const before = await readInvoice(db.read, tenantId, invoiceId);
-    const { accountId, currency } = before;
-    const paying = await readPaying(db.read, tenantId, before);
-    const wallets = await readWallets(db.read, tenantId, accountId);
+    const paying = await readPaying(db.read, tenantId, invoiceId);
     const { total } = await voidInvoice(inner, invoiceId, null);
     const after = await readInvoice(db.read, tenantId, invoiceId);
-    const risen = [...(await readWallets(db.read, tenantId, accountId))].flatMap(
-      ([walletId, balance]) => {
-        const amount = balance.minus(wallets.get(walletId) ?? ZERO);
-        return amount.isZero() ? [] : [{ walletId, amount }];
-      },
-    );
     return {
-      currency,
+      currency: before.currency,
       total,
       balanceBefore: new Decimal(before.balance),
       balanceAfter: new Decimal(after.balance),
-      payments: freedOf(paying, await readPaying(db.read, tenantId, before)),
-      wallets: risen,
+      payments: await readFreed(db.read, tenantId, invoiceId, paying),
+      wallets: await readReturned(db.read, tenantId, invoiceId),
       ...(await billAgain(inner, before)),
     };
   });
