@@ -10,7 +10,6 @@ import {
   SearchAttributeType,
   TypedSearchAttributes,
 } from '@temporalio/common';
-import { defined } from '../../kernel/defined.js';
 import type { BillingScheduleInput } from '../../messages/billing-run.js';
 import {
   scheduledJobs,
@@ -19,6 +18,11 @@ import {
   type ScheduledJob,
 } from '../../messages/sandbox/sandbox-clock.js';
 import { scheduledChildren, signatureMemo } from '../../messages/workflow-signature.js';
+import {
+  findSchedule,
+  hourOfSpec,
+  type ScheduleHour,
+} from '../../platform/temporal/known-schedule.js';
 import type { WorkflowSigner } from '../../platform/temporal/workflow-signature.js';
 
 /** The workflows that schedules start: billing runs, and audits of usage. */
@@ -77,7 +81,11 @@ function optionsOf(
       type: 'startWorkflow',
       workflowType: type,
       workflowId,
-      memo: { [signatureMemo]: signer.sign({ type, workflowId, input }) },
+      // With the hour: that of a sandbox has no spec, and the memo of a schedule cannot be changed.
+      memo: {
+        [signatureMemo]: signer.sign({ type, workflowId, input }),
+        [scheduleHourMemo]: hour,
+      },
       taskQueue,
       args: [input],
       // The child has the same attributes, so that the actor of an execution ended by Temporal is
@@ -89,10 +97,6 @@ function optionsOf(
     },
     // Periods run one after the other, including those that became due while the server was down.
     policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
-    memo: {
-      note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC`,
-      [scheduleHourMemo]: hour,
-    },
   };
 }
 
@@ -107,20 +111,18 @@ export async function setBillingSchedule(
 ): Promise<{ isPaused: boolean }> {
   const { schedule } = place.client;
   const options = optionsOf(job, wanted, place);
+  let { paused = false } = wanted;
   try {
-    const { paused = false } = wanted;
     await schedule.create({ ...options, state: { paused } });
-    return { isPaused: paused };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const handle = schedule.getHandle(scheduleIdOf(job, wanted.tenantId));
-    const { state } = await handle.describe();
-    const { paused = state.paused } = wanted;
-    await handle.delete();
-    // With its note: by it the end of a suspension knows what it had paused.
-    await schedule.create({ ...options, state: { paused, ...defined({ note: state.note }) } });
-    return { isPaused: paused };
+    await schedule.getHandle(options.scheduleId).update(({ state }) => {
+      ({ paused = state.paused } = wanted);
+      // With its note: by it the end of a suspension knows what it had paused.
+      return { ...options, state: { ...state, paused } };
+    });
   }
+  return { isPaused: paused };
 }
 
 /** What can be done to a tenant's schedule. */
@@ -192,19 +194,24 @@ export async function signSchedulesAgain(
   return { signed, lost };
 }
 
+const noteOf = ({ every, hour }: ScheduleHour): string =>
+  `${every}, at ${String(hour).padStart(2, '0')}:00 UTC`;
+
 /** The schedules of all tenants, by tenant. */
 export async function listBillingSchedules(
-  { schedule }: Client,
+  lister: Client,
   job: ScheduledJob = 'billing',
 ): Promise<ListedSchedule[]> {
   const prefix = scheduleIdOf(job, '');
   const found: ListedSchedule[] = [];
-  for await (const { scheduleId, memo, state, info } of schedule.list()) {
+  for await (const { scheduleId, spec, state, info } of lister.schedule.list()) {
     if (!scheduleId.startsWith(prefix)) continue;
-    const note: unknown = memo?.['note'];
+    const tenantId = scheduleId.slice(prefix.length);
+    // That of a sandbox has no spec.
+    const times = hourOfSpec(spec) ?? (await findSchedule({ lister }, tenantId, job))?.times;
     found.push({
-      tenantId: scheduleId.slice(prefix.length),
-      note: typeof note === 'string' ? note : '',
+      tenantId,
+      note: times === undefined ? 'cannot be read' : noteOf(times),
       isPaused: state.paused,
       next: info.nextActionTimes[0],
     });

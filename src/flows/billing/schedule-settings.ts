@@ -2,9 +2,14 @@ import { periodBefore, nextOccurrence } from '../../kernel/time/schedule-calenda
 import { utcDate } from '../../kernel/time/date.js';
 import { problem, Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import type { SecurityEvent } from '../../kernel/security-event.js';
 import { recordSecurityEvent } from '../../access/security-events.js';
 import { scheduledJobs, type ScheduledJob } from '../../messages/sandbox/sandbox-clock.js';
-import { readSchedule, type ScheduleTimes } from '../../platform/temporal/known-schedule.js';
+import {
+  findSchedule,
+  readSchedule,
+  type ScheduleTimes,
+} from '../../platform/temporal/known-schedule.js';
 import { temporalProblem } from '../../platform/temporal/temporal.js';
 import type { Platform } from '../../process/platform.js';
 import { getClock } from '../../queries/sandbox/sandbox-clock.js';
@@ -37,9 +42,6 @@ function present(
   return { ...common, nextAt: next.toISOString(), ...periodBefore(every, utcDate(next)) };
 }
 
-const isSame = (one: ScheduleTimes, other: ScheduleTimes): boolean =>
-  one.every === other.every && one.hour === other.hour && one.paused === other.paused;
-
 /** The schedules of a tenant. */
 export async function listSchedules(scope: Scope, platform: Platform) {
   const schedules: ScheduleDto[] = [];
@@ -51,41 +53,37 @@ export async function listSchedules(scope: Scope, platform: Platform) {
   return { schedules };
 }
 
-/**
- * Changes a schedule, one change at a time, and writes who did it into the audit of the tenant: where
- * Temporal refuses, neither is done. `work` returns what it is afterwards; null: it is gone.
- */
-async function change(
+/** One change of a schedule of a tenant at a time. */
+const inTurn = <T>(
   scope: Scope,
   platform: Platform,
   job: ScheduledJob,
-  work: (before: ScheduleTimes | undefined) => Promise<ScheduleTimes | null>,
-): Promise<ScheduleTimes | null> {
-  const { tenantId, actor, requestId, callerRequestId } = scope;
-  return scope.db.transaction(async (trx) => {
+  work: () => Promise<T>,
+): Promise<T> =>
+  scope.db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
-      `schedule/${job}/${tenantId}`,
+      `schedule/${job}/${scope.tenantId}`,
     ]);
-    return askTemporal(platform, async () => {
-      const before = await readSchedule(platform.temporal, tenantId, job);
-      const after = await work(before);
-      if (before !== undefined && after !== null && isSame(before, after)) return after;
-      await recordSecurityEvent(trx, {
-        tenantId,
-        actor,
-        requestId,
-        callerRequestId,
-        entity: 'schedule',
-        entityKey: job,
-        action: after === null ? 'delete' : before === undefined ? 'create' : 'update',
-        ...(after === null ? {} : { details: { ...after } }),
-      });
-      return after;
-    });
+    return askTemporal(platform, work);
   });
+
+/**
+ * Writes into the audit of the tenant who asks for which change, before Temporal is asked for it: what
+ * Temporal has done is never without an entry, even where its answer is lost. By a connection of the
+ * platform, of which some are free whatever waits for its turn.
+ */
+async function noteChange(
+  { tenantId, actor, requestId, callerRequestId }: Scope,
+  { database }: Platform,
+  job: ScheduledJob,
+  change: Pick<SecurityEvent, 'action' | 'details'>,
+): Promise<void> {
+  const { platform: db } = await database.cellOf(tenantId);
+  const who = { tenantId, actor, requestId, callerRequestId };
+  await recordSecurityEvent(db, { ...who, entity: 'schedule', entityKey: job, ...change });
 }
 
-/** Sets a schedule; what is not given stays as it is. */
+/** Sets a schedule; what is not given stays as it is. 409: the one that is there cannot be read. */
 export async function setSchedule(
   scope: Scope,
   platform: Platform,
@@ -95,31 +93,37 @@ export async function setSchedule(
   const { tenantId } = scope;
   const { waiter: client, taskQueue, signer } = platform.temporal;
   const { sandbox: isSandbox } = await getClock(scope);
-  const after = await change(scope, platform, job, async (before) => {
+  const after = await inTurn(scope, platform, job, async () => {
+    const before = await readSchedule(platform.temporal, tenantId, job);
     const wanted = { ...(before ?? atFirst), ...given };
     const { every, hour, paused } = wanted;
-    if (before?.every !== every || before.hour !== hour) {
+    const isOtherTime = before?.every !== every || before.hour !== hour;
+    if (!isOtherTime && before.paused === paused) return wanted;
+    const action = before === undefined ? 'create' : 'update';
+    await noteChange(scope, platform, job, { action, details: { ...wanted } });
+    if (isOtherTime) {
       const schedule = { tenantId, every, hour, paused, isSandbox };
       await setBillingSchedule({ client, taskQueue, signer }, schedule, job);
-    } else if (before.paused !== paused) {
+    } else {
       await changeBillingSchedule(client, tenantId, paused ? 'pause' : 'resume', job);
     }
     return wanted;
   });
-  return present(job, after ?? atFirst, scope.now());
+  return present(job, after, scope.now());
 }
 
-/** Removes a schedule. 404: there is none. */
+/** Removes a schedule, even one that cannot be read. 404: there is none. */
 export async function removeSchedule(
   scope: Scope,
   platform: Platform,
   job: ScheduledJob,
 ): Promise<void> {
-  await change(scope, platform, job, async () => {
-    const { waiter } = platform.temporal;
-    if (!(await changeBillingSchedule(waiter, scope.tenantId, 'remove', job))) {
+  const { temporal } = platform;
+  await inTurn(scope, platform, job, async () => {
+    if (!(await findSchedule(temporal, scope.tenantId, job))) {
       throw problem.notFound(`There is no schedule of '${job}'.`);
     }
-    return null;
+    await noteChange(scope, platform, job, { action: 'delete' });
+    await changeBillingSchedule(temporal.waiter, scope.tenantId, 'remove', job);
   });
 }

@@ -35,7 +35,7 @@ export type ScheduledJob = (typeof scheduledJobs)[number];
 /** The id of a tenant's schedule in Temporal. */
 export const scheduleIdOf = (job: ScheduledJob, tenantId: string): string => `${job}/${tenantId}`;
 
-/** The member of a schedule's memo that holds its hour, by which the clock of a sandbox starts it. */
+/** The member of the memo of what a schedule starts that holds its hour: a sandbox is started by it. */
 export const scheduleHourMemo = 'hour';
 
 /** A scheduled job that is due, for a period that has ended. */

@@ -58,7 +58,7 @@ export const scheduleOperations = {
     summary: 'List when billing runs and audits begin by themselves',
     description: 'A job that is not listed has no schedule: it begins when somebody asks for it.',
     success: reply.dto(Schedules),
-    errors: [],
+    errors: [409],
   }),
   set: operation({
     ...one,
@@ -74,7 +74,7 @@ export const scheduleOperations = {
     body: ScheduleSet,
     example: { every: 'Monthly', hour: 3, paused: false },
     success: reply.dto(Schedule),
-    errors: [],
+    errors: [409],
   }),
   delete: operation({
     ...one,

@@ -1,6 +1,9 @@
+import { ServiceError, type CalendarSpec } from '@temporalio/client';
 import { expect } from 'chai';
+import { listBillingSchedules } from '../../../src/flows/billing/billing-schedule.js';
 import { readSchedule } from '../../../src/platform/temporal/known-schedule.js';
 import { setTenantClock } from '../../../src/models/sandbox/sandbox-clock.js';
+import { until } from '../../start/workbench.js';
 import { useInstance } from '../../support/servers/use-instance.js';
 
 const path = '/v1/schedules';
@@ -121,6 +124,99 @@ describe('schedules of billing runs and audits', () => {
     await tenant.delete(`${path}/billing`).expect(204);
   });
 
+  /** As versions set it whose memo had no hour, and as others may change it in Temporal. */
+  const setInTemporal = (tenantId: string, every: string, calendars: CalendarSpec[]) =>
+    instance.platform.temporal.waiter.schedule.create({
+      scheduleId: `billing/${tenantId}`,
+      spec: { calendars },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'scheduleBilling',
+        workflowId: `${tenantId}/billing-schedule`,
+        taskQueue: instance.platform.temporal.taskQueue,
+        args: [{ tenantId, every }],
+      },
+      memo: { note: `${every}, at seven` },
+      state: { paused: true },
+    });
+
+  // spec/beyond.md R466
+  it('that an earlier version set are read, and keep what is not given', async () => {
+    const calendars: [string, CalendarSpec][] = [
+      ['Daily', { hour: 7 }],
+      ['Weekly', { dayOfWeek: 'MONDAY', hour: 7 }],
+      ['Monthly', { dayOfMonth: 1, hour: 7 }],
+    ];
+    for (const [every, calendar] of calendars) {
+      const tenant = await instance.tenant();
+      await setInTemporal(tenant.id, every, [calendar]);
+      const { body: list } = await tenant.get(path).expect(200);
+      expect(list.schedules).to.have.length(1);
+      expect(list.schedules[0]).to.include({ job: 'billing', every, hour: 7, paused: true });
+      const { body } = await tenant.put(`${path}/billing`, { hour: 3 }).expect(200);
+      expect(body).to.include({ every, hour: 3, paused: true });
+      const { body: after } = await tenant.get(path).expect(200);
+      expect(after.schedules).to.deep.equal([body]);
+      await tenant.delete(`${path}/billing`).expect(204);
+    }
+  });
+
+  // spec/beyond.md R466
+  it('that cannot be read are neither left out nor replaced, but can be removed', async () => {
+    const foreign: [string, CalendarSpec[]][] = [
+      ['Monthly', [{ hour: 7 }, { hour: 8 }]],
+      ['Monthly', [{ dayOfMonth: 1, hour: [7, 8] }]],
+      ['Monthly', [{ hour: 7 }]],
+      ['Yearly', [{ hour: 7 }]],
+    ];
+    for (const [every, calendars] of foreign) {
+      const tenant = await instance.tenant();
+      await setInTemporal(tenant.id, every, calendars);
+      await tenant.get(path).expect(409);
+      await tenant.put(`${path}/billing`, { hour: 3 }).expect(409);
+      expect(await auditOf(tenant)).to.deep.equal([]);
+      await tenant.delete(`${path}/billing`).expect(204);
+      expect((await tenant.get(path).expect(200)).body).to.deep.equal({ schedules: [] });
+    }
+  });
+
+  // spec/beyond.md R466
+  it('are not lost with an answer of Temporal, and the audit has what was asked', async () => {
+    const tenant = await instance.tenant();
+    const was = { every: 'Weekly', hour: 5, paused: true };
+    await tenant.put(`${path}/billing`, was).expect(200);
+    const { schedule } = instance.platform.temporal.waiter;
+    const getHandle = schedule.getHandle.bind(schedule);
+    const lost = () => {
+      throw new ServiceError('The answer is lost.', {
+        cause: Object.assign(new Error(), { code: 14 }),
+      });
+    };
+    schedule.getHandle = (id) => {
+      const handle = getHandle(id);
+      return {
+        ...handle,
+        update: (change) => handle.update(change).then(lost),
+        delete: () => handle.delete().then(lost),
+      };
+    };
+    const changed = { ...was, hour: 6 };
+    try {
+      await tenant.put(`${path}/billing`, { hour: 6 }).expect(503);
+      const { body } = await tenant.get(path).expect(200);
+      expect(body.schedules[0]).to.include(changed);
+      await tenant.delete(`${path}/billing`).expect(503);
+    } finally {
+      schedule.getHandle = getHandle;
+    }
+    expect((await tenant.get(path).expect(200)).body).to.deep.equal({ schedules: [] });
+    expect(await auditOf(tenant)).to.deep.equal([
+      ['billing', 'delete', null],
+      ['billing', 'update', changed],
+      ['billing', 'create', was],
+    ]);
+  });
+
   it('of a sandbox are due by its own time', async () => {
     const tenant = await instance.tenant();
     const { platform } = instance.platform.database;
@@ -131,6 +227,15 @@ describe('schedules of billing runs and audits', () => {
       periodStart: '2031-05-01',
       periodEnd: '2031-05-31',
     });
+    // Temporal does not start it, so that its spec has no hour.
+    const { body: later } = await tenant.put(`${path}/billing`, { hour: 4 }).expect(200);
+    expect(later).to.include({ every: 'Monthly', hour: 4, nextAt: '2031-06-01T04:00:00.000Z' });
+    expect((await tenant.get(path).expect(200)).body.schedules).to.deep.equal([later]);
+    const { lister } = instance.platform.temporal;
+    const listed = async () =>
+      (await listBillingSchedules(lister)).find(({ tenantId }) => tenantId === tenant.id);
+    await until(async () => (await listed()) !== undefined, 30_000, 'the schedule in the list');
+    expect(await listed()).to.include({ note: 'Monthly, at 04:00 UTC' });
     await tenant.delete(`${path}/billing`).expect(204);
   });
 });
