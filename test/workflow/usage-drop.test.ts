@@ -230,7 +230,16 @@ describe('dropping archived usage', function () {
       Promise.all(asked.map(async (path) => [path, (await tenant.get(path).expect(200)).body]));
     const before = await answers();
     expect(JSON.stringify(before)).to.match(/"matches":true/);
-    await world.drop(tenant);
+    const october = { from: '2026-10-01', to: '2026-11-01' };
+    const reprice = (range: object) =>
+      tenant.post('/v1/workflows/reprice/execute', {
+        data: { name: 'Tried', ...range, changes: [] },
+      });
+    // Dropped while a what-if runs: it may have read a part, so it comes to nothing.
+    world.before.set('endRepricing', () => world.drop(tenant));
+    const cut = await reprice(october).expect(200);
+    expect(cut.body).to.deep.include({ status: 'failed', output: null });
+    expect(cut.body.error.message).to.match(needsRestore);
     expect(await world.factsOf(tenant)).to.deep.equal([]);
     expect(await answers()).to.deep.equal(before);
     // An answer leaves nothing behind, and takes nothing.
@@ -260,6 +269,8 @@ describe('dropping archived usage', function () {
       }),
       tenant.post(`/v1/usage-events/${sent}/cancel`, { reason: 'sent twice' }),
       tenant.post(`/v1/usage-events/${sent}/amend`, { reason: 'unit', message: first }),
+      tenant.post('/v1/repricings/preview', { accountId: account, ...october, changes: [] }),
+      reprice(october),
     ];
     for (const answer of await Promise.all(needed)) {
       expect(answer.status, answer.text).to.equal(409);
@@ -272,6 +283,10 @@ describe('dropping archived usage', function () {
     // What does not reach into it is answered.
     await tenant.get('/v1/usage-events?limit=2').expect(200);
     await tenant.get('/v1/exports/usage-events?format=ndjson&from=2026-11-10').expect(200);
+    const later = { from: '2026-11-10', to: '2026-12-01' };
+    const preview = { accountId: account, ...later, changes: [] };
+    await tenant.post('/v1/repricings/preview', preview).expect(200);
+    await reprice(later).expect(200);
     expect(
       await world.refused(rebuildProjections({ tenantId: tenant.id, db: tenant.scope.db })),
     ).to.match(/archive restore/);

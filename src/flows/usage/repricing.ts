@@ -14,7 +14,10 @@ const limit = (percent: Decimal | null | undefined): string | null =>
 const unique = (ids: readonly string[] | null | undefined): readonly string[] | null =>
   ids === undefined || ids === null ? null : [...new Set(ids)];
 
-/** A what-if to start. 400: the data are not valid, or name what there is not. */
+/**
+ * A what-if to start. 400: the data are not valid, or name what there is not. 409: usage of the range is in
+ * the archive alone.
+ */
 export async function repricing(
   scope: Scope,
   schema: (typeof repriceWorkflow)['data'],
@@ -26,7 +29,7 @@ export async function repricing(
   const { from, to } = requireHalfOpenRange(data);
   const { name, changes, guard } = data;
   const [accountIds, serviceIds] = [unique(data.accountIds), unique(data.serviceIds)];
-  await checkRepricing(scope, { from, accountIds, serviceIds }, changes);
+  await checkRepricing(scope, { from, to, accountIds, serviceIds }, changes);
   return {
     workflow: 'repriceUsage',
     input: {

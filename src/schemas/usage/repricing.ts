@@ -356,7 +356,8 @@ export const repricingOperations = {
     details:
       'For somebody who is still choosing prices: nothing is written. The charges of the first 1,000 events ' +
       'of the range, or of fewer where rating them takes long; what minimums, maximums and commitments ' +
-      'would make of them is not in it, and trying one is 400.',
+      'would make of them is not in it, and trying one is 400. 409 USAGE_ARCHIVED where usage of the range is ' +
+      'in the archive alone.',
     body: PreviewBody,
     example: {
       accountId: 'acme',
@@ -366,7 +367,7 @@ export const repricingOperations = {
     },
     isReadOnly: true,
     success: reply.dto(RepricingPreview),
-    errors: [400],
+    errors: [400, 409],
   }),
   promote: operation({
     id: 'promoteRepricing',

@@ -88,6 +88,36 @@ describe('a preview of other prices', () => {
   });
 
   // spec/beyond.md R476
+  it('ends where rating has cost as much as one call may, whether or not it ends in a price', async () => {
+    await story.account('acme');
+    const serviceId = await story.service('Calls');
+    await story.send(...calls('acme', serviceId, ...Array.from({ length: 150 }, () => '1')));
+    // 100 steps of 15 divisions: about 20,000 operations, of which an event may cost 20,000.
+    const steps = Array.from({ length: 100 }, (_each, index) => ({
+      name: `s${index}`,
+      formula: `${index === 0 ? 'api_calls' : `s${index - 1}`}${' / 3'.repeat(15)}`,
+    }));
+    const logic = (divisor: string) => ({
+      kind: 'pricingLogic',
+      serviceId,
+      name: 'Dear',
+      priceOutput: 'total',
+      transactionDimension: 'Billed account',
+      steps: [...steps, { name: 'total', formula: `s99 / ${divisor}` }],
+    });
+    const rated = await preview({ changes: [logic('(api_calls + 0)')] }).expect(200);
+    const failing = await preview({ changes: [logic('(api_calls - 1)')] }).expect(200);
+    expect(rated.body).to.deep.include({ isWhole: false, rejected: [] });
+    const { events } = rated.body;
+    expect(events).to.be.within(101, 120);
+    expect(failing.body).to.deep.include({
+      events,
+      isWhole: false,
+      rejected: [{ code: 'FORMULA_ERROR', events }],
+    });
+  });
+
+  // spec/beyond.md R476
   it('refuses what names nothing, and changes of whole periods', async () => {
     await story.account('acme');
     const serviceId = await story.service('Calls');

@@ -1,8 +1,14 @@
+import type { Knex } from 'knex';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { stringifyJson } from '../../../kernel/text/json.js';
 import type { RepriceInput } from '../../../messages/usage-workflow.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
+import {
+  listDroppedMonths,
+  monthsOfTimes,
+  refuseArchived,
+} from '../../../models/usage/finding/dropped-month.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import { insertRun } from '../../../models/usage/repricing/repricing.js';
 import { daysTouched } from '../../../queries/usage/finding/usage-event-filter.js';
@@ -13,12 +19,24 @@ import { triedAdjustments } from '../../../queries/usage/repricing/changed-facts
 import { noteTried } from './adjust-periods.js';
 import { resolveChanges } from './change-kinds.js';
 
-type Asked = Pick<RepriceInput, 'from' | 'accountIds' | 'serviceIds'>;
+type Asked = Pick<RepriceInput, 'from' | 'to' | 'accountIds' | 'serviceIds'>;
 
-/** 400: a change, or what usage is chosen by, names what there is not. */
+/** 409: usage of the range is in the archive alone. */
+export async function requireRangeInDatabase(
+  db: Knex,
+  tenantId: string,
+  range: Pick<Asked, 'from' | 'to'>,
+): Promise<void> {
+  refuseArchived(monthsOfTimes(await listDroppedMonths(db, tenantId), range));
+}
+
+/**
+ * 400: a change, or what usage is chosen by, names what there is not. 409: usage of the range is in the
+ * archive alone.
+ */
 export async function checkRepricing(
   scope: Scope,
-  { from, accountIds, serviceIds }: Asked,
+  { from, to, accountIds, serviceIds }: Asked,
   changes: readonly RepricingChange[],
 ): Promise<void> {
   const { tenantId } = scope;
@@ -46,6 +64,7 @@ export async function checkRepricing(
     await known('service', serviceIds, 'serviceIds');
     await resolveChanges(trx, scope, changes, from.slice(0, 10));
   });
+  await requireRangeInDatabase(scope.db.read, tenantId, { from, to });
 }
 
 /** Begins a repricing under the id of its execution. 400: see `checkRepricing`. */

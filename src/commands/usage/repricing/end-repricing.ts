@@ -15,6 +15,7 @@ import type {
 } from '../../../models/usage/corrections/usage-correction.js';
 import { presentSums } from '../../../queries/usage/corrections/correction.js';
 import { presentViolations } from '../../../queries/usage/repricing/repricing.js';
+import { requireRangeInDatabase } from './begin-repricing.js';
 
 /** Violations of accounts that the output names. */
 const violationsMax = 100;
@@ -105,12 +106,18 @@ async function findViolations(
   return violations.slice(0, violationsMax);
 }
 
-/** Ends a repricing: what it came to is kept, and put out. */
+/**
+ * Ends a repricing: what it came to is kept, and put out. 409: usage of its range was dropped while it was
+ * rated, so that some is left out.
+ */
 export async function endRepricing(scope: Scope, id: string) {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
     const repricing = await Repricing.query(trx).forTenant(tenantId).findById(id).forUpdate();
     if (!repricing) throw problem.notFound(`There is no repricing '${id}'.`);
+    const { fromAt, toAt } = repricing;
+    const range = { from: fromAt.toISOString(), to: toAt.toISOString() };
+    await requireRangeInDatabase(trx, tenantId, range);
     const bindings = { tenantId, id };
     const [figures] = await sqlRows<Figures>(trx, figuresSql, bindings);
     if (!figures) throw new Error('An aggregate has one row.');

@@ -25,7 +25,7 @@ import {
 } from '../../../queries/usage/repricing/repricer.js';
 import { callOperationsMax, eventOperationsMax } from '../../../rating/index.js';
 import type { PreviewBody, RepricingPreview } from '../../../schemas/usage/repricing.js';
-import { checkRepricing } from './begin-repricing.js';
+import { checkRepricing, requireRangeInDatabase } from './begin-repricing.js';
 import { resolveChanges } from './change-kinds.js';
 
 /** As many events as one simulation takes, of as many pages: most may be of other services. */
@@ -83,9 +83,10 @@ class Sums {
     }
     this.#addPairs(keptPairs(event));
     if (outcome.kind === 'same') return;
-    const { code } = outcome;
+    const { code, operations } = outcome;
     this.rejected.set(code, (this.rejected.get(code) ?? 0) + 1);
-    if (code === 'FORMULA_TOO_EXPENSIVE') this.operations += eventOperationsMax;
+    // What would have been too much was refused, not done.
+    this.operations += Math.min(operations, eventOperationsMax);
   }
 
   #addPairs(pairs: readonly BilledPair[]): void {
@@ -115,6 +116,7 @@ type Preview = Static<typeof RepricingPreview>;
 /**
  * What the first events of an account would come to with other prices, while somebody is still choosing
  * them (docs/decisions/0513). Nothing is written. 400: a change names what there is not, or is of periods.
+ * 409: a month of the range is in the archive alone.
  */
 export async function previewRepricing(
   scope: Scope,
@@ -130,7 +132,7 @@ export async function previewRepricing(
       value: accountId,
     });
   }
-  await checkRepricing(scope, { from, accountIds: null, serviceIds }, []);
+  await checkRepricing(scope, { from, to, accountIds: null, serviceIds }, []);
   const facts = await db.transaction((trx) =>
     resolveChanges(trx, scope, changes, from.slice(0, 10)),
   );
@@ -157,11 +159,14 @@ export async function previewRepricing(
     const { rateEvent, next } = await repricer.open(held);
     const fitting = next ? held.slice(0, held.indexOf(next)) : held;
     for (const event of fitting) {
+      if (sums.isFull) break;
       sums.add(event, await rateEvent(event, counters));
+      done += 1;
       if (portions.isOver) await portions.rest();
     }
-    done += fitting.length;
   }
+  // Once more: a month may have been dropped while its events were read.
+  await requireRangeInDatabase(db.read, tenantId, { from, to });
   return {
     events: done,
     isWhole: isAll && done === events.length,

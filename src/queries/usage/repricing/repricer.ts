@@ -30,10 +30,13 @@ export interface TriedEvent extends RatedPlace {
   readonly charges: readonly TriedCharge[];
 }
 
-/** What an event would come to; it stays as it is where no change is of it, or it cannot be rated. */
+/**
+ * What an event would come to; it stays as it is where no change is of it, or it cannot be rated: with the
+ * operations that it took to find that out.
+ */
 export type Repriced =
   | { readonly kind: 'same' }
-  | { readonly kind: 'kept'; readonly code: string }
+  | { readonly kind: 'kept'; readonly code: string; readonly operations: number }
   | { readonly kind: 'rated'; readonly prepared: Prepared; readonly rated: Rated };
 
 /** Rates an event, with the counters as the events before it would leave them. */
@@ -51,6 +54,7 @@ interface Priced {
 }
 
 const same: Repriced = { kind: 'same' };
+const kept = (code: string, operations: number): Repriced => ({ kind: 'kept', code, operations });
 
 /**
  * Rates recorded events with changes laid over what is in force. What no change is of keeps the plan
@@ -101,7 +105,7 @@ export class Repricer {
     counters: CounterPlaces,
   ): Repriced | Promise<Repriced> {
     const event = sentEvent(text);
-    if (!event) return { kind: 'kept', code: messageGone.code };
+    if (!event) return kept(messageGone.code, 0);
     const facts = { plan, line, event };
     if (contextOf === null) return this.#rateWith(recorded, facts, null, counters);
     const context = contextOf(event);
@@ -122,7 +126,7 @@ export class Repricer {
   ): Repriced | Promise<Repriced> {
     const accountId = recorded.charges[0]?.masterAccountId ?? '';
     const changed = context && this.#changedPlan(facts.event, context);
-    if (changed && changed.owner.accountId !== accountId) return elsewhere;
+    if (changed && changed.owner.accountId !== accountId) return kept(elsewhere.code, 0);
     const asRecorded: Priced = { plan: facts.plan, owner: { accountId, line: facts.line } };
     const { plan: priced, owner } = changed ?? asRecorded;
     const plan = this.#facts.planOf(priced, owner, facts.event);
@@ -163,11 +167,13 @@ function rateFromPlan(
   counters: CounterPlaces,
   moves: ReturnType<typeof recordedMoves>,
 ): Repriced {
-  const prepared = prepareFromPlan(plan, event, owner, new Spending(eventOperationsMax));
-  if (!prepared.ok) return { kind: 'kept', code: prepared.code };
-  if (counters.isFullFor(prepared, moves)) return { kind: 'kept', code: 'INVALID_DIMENSION' };
+  const spending = new Spending(eventOperationsMax);
+  const prepared = prepareFromPlan(plan, event, owner, spending);
+  if (!prepared.ok) return kept(prepared.code, spending.spent);
+  const { cost } = prepared;
+  if (counters.isFullFor(prepared, moves)) return kept('INVALID_DIMENSION', cost.operations);
   const rated = ratePrepared(prepared, counters.before(moves));
-  if (!rated.ok) return { kind: 'kept', code: rated.code };
+  if (!rated.ok) return kept(rated.code, cost.operations);
   counters.move(moves, rated);
   return { kind: 'rated', prepared, rated };
 }
