@@ -235,6 +235,9 @@ describe('dropping archived usage', function () {
       tenant.post('/v1/workflows/reprice/execute', {
         data: { name: 'Tried', ...range, changes: [] },
       });
+    const tried = (await reprice(october).expect(200)).body.output.repricingId as string;
+    const triedCharges = `/v1/repricings/${tried}/accounts/${account}/charges`;
+    expect((await tenant.get(triedCharges).expect(200)).body.data).to.have.length(4);
     // Dropped while a what-if runs: it may have read a part, so it comes to nothing.
     world.before.set('endRepricing', () => world.drop(tenant));
     const cut = await reprice(october).expect(200);
@@ -271,6 +274,8 @@ describe('dropping archived usage', function () {
       tenant.post(`/v1/usage-events/${sent}/amend`, { reason: 'unit', message: first }),
       tenant.post('/v1/repricings/preview', { accountId: account, ...october, changes: [] }),
       reprice(october),
+      tenant.get(triedCharges),
+      tenant.get(`${triedCharges}?explain=false`),
     ];
     for (const answer of await Promise.all(needed)) {
       expect(answer.status, answer.text).to.equal(409);

@@ -5,6 +5,7 @@ import { Portions } from '../../../kernel/portions.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { Account } from '../../../models/accounts/account.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
+import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import { readRun, type Repricing } from '../../../models/usage/repricing/repricing.js';
@@ -77,7 +78,7 @@ async function requireAccount({ db, tenantId }: Scope, accountId: string): Promi
 
 /**
  * The charges of an account, in the books and as they would be (spec/beyond.md R226). 404: there is no
- * such repricing, or account. 409: they were removed.
+ * such repricing, or account. 409: they were removed, or are of events that are in the archive alone.
  */
 export async function listRepricedCharges(
   scope: Scope,
@@ -100,6 +101,7 @@ export async function listRepricedCharges(
   const facts = isExplained ? await readExplainingFacts(scope, eventIds, at) : null;
   const charges =
     facts?.charges ?? (await RatedTransaction.allOfEvents(db.read, tenantId, eventIds, at));
+  await requireInDatabase(db.read, tenantId, eventIds);
   const explained = facts
     ? await explainPairs(await readTried(scope, repricing, accountId, pairs), facts, pairs)
     : [];
