@@ -74,7 +74,7 @@ export const scheduleOperations = {
     body: ScheduleSet,
     example: { every: 'Monthly', hour: 3, paused: false },
     success: reply.dto(Schedule),
-    errors: [409],
+    errors: [404, 409],
   }),
   delete: operation({
     ...one,
