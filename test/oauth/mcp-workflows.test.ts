@@ -49,6 +49,7 @@ describe('an assistant and workflows', () => {
       'executeWorkflow',
       'cancelExecution',
       'getExecutionTimeline',
+      'listExecutionDeliveries',
     ]);
   });
 

@@ -53,7 +53,7 @@ describe('the published schema of definitions', function () {
   const examples: object[] = [];
   before(async () => {
     for (const name of await exampleNames()) examples.push(await readExample(name));
-    expect(examples).to.have.length(5);
+    expect(examples).to.have.length(6);
   });
 
   /** Both agree, but for what a schema cannot say. */

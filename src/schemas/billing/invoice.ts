@@ -186,9 +186,7 @@ export const invoiceOperations = {
     query: Type.Object({
       ...viewQuery,
       itemOffset,
-      paper: Flag(
-        'Whether `paper` has parties, taxes by rate and how to pay, as the PDF has them.',
-      ),
+      paper: Flag('Adds `paper`.'),
     }),
     details:
       'Each item says how volume and rate make its amount: unit, tiers, days that were charged.',

@@ -65,16 +65,23 @@ const isReading = ({ operation }: Tool): boolean =>
 
 const readingTools = (resources: readonly (keyof Operations)[]): Tool[] =>
   resources.flatMap((resource) => toolsOf(resource).filter(isReading));
-const readTools = readingTools(readResources);
+/** Of these resources, but asked for by name, with what mends events and with workflows. */
+const besidesRead = new Set(['countRejectedEvents', 'listExecutionDeliveries']);
+const readTools = readingTools(readResources).filter(
+  ({ operation }) => !besidesRead.has(operation.id),
+);
 const balanceTools = readingTools(balanceResources);
-const correctionTools = readingTools(correctionResources);
+const correctionTools = [
+  ...readingTools(correctionResources),
+  ...toolsOf('usageEvent').filter(({ operation }) => besidesRead.has(operation.id)),
+];
 const repricingTools = readingTools(repricingResources);
 const approvalTools = readingTools(approvalResources);
 /** A tenant's own workflows from the first draft to its executions, which are read as all others. */
-const workflowWrites = new Set(['executeWorkflow', 'cancelExecution']);
+const ofWorkflows = new Set(['executeWorkflow', 'cancelExecution', 'listExecutionDeliveries']);
 const workflowTools = [
   ...toolsOf('definition'),
-  ...toolsOf('execution').filter(({ operation }) => workflowWrites.has(operation.id)),
+  ...toolsOf('execution').filter(({ operation }) => ofWorkflows.has(operation.id)),
 ];
 const runTools = toolsOf('flow');
 

@@ -21,7 +21,7 @@ const statuses = ['pending', 'rated', 'rejected', 'duplicate', 'canceled'] as co
 const oneOf = <const V extends readonly string[]>(values: V, description: string) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: values, description });
 
-const Status = oneOf(statuses, 'pending, rated, rejected, duplicate or canceled.');
+const Status = oneOf(statuses, 'Its status.');
 const Code = oneOf(usageRejectionCodes, 'Why it was rejected.');
 
 const UsageEventFields = {
@@ -74,7 +74,11 @@ const BillingInvoice = Type.Object(
       { description: 'The items that the charge is part of.' },
     ),
   },
-  { description: 'The invoice that bills a charge.' },
+  {
+    description:
+      'With invoices=true: the invoice that bills a charge; null where none does, a void one or a later one ' +
+      'than the first hundred from its day on.',
+  },
 );
 
 export const ExplainedTransaction = Type.Object(
@@ -290,14 +294,12 @@ export const usageEventOperations = {
     method: 'GET',
     path: '/v1/usage-events/{id}',
     ...place,
-    summary: 'Read a usage event, by our id or the external transaction id, with its explanation',
+    summary: 'Read a usage event, by our id or the external one, with its explanation',
     details:
       'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
     query: Type.Object({
       knownOn: Type.Optional(knownOnQuery),
-      invoices: Flag(
-        'Whether each charge says in `invoice` which one bills it: null where none does, a void one or a later one than the first hundred from its day on.',
-      ),
+      invoices: Flag('Adds `invoice`.'),
     }),
     success: reply.dto(UsageEvent),
     errors: [400, 404, 409],

@@ -61,7 +61,7 @@ export const usageTotalOperations = {
       'commas. Filters have the same names. The currency is always apart.',
     details:
       'By attribute, rows sum what was priced of it; what pricing logic makes of them beyond their sum stands under attribute null. ' +
-      'Filter by a dimension as by dimension:region=eu. Exact at every instant, events of the last moment included. By a dimension, events themselves are read: choose a short range.',
+      'Filter by a dimension as by dimension:region=eu. Exact at every instant, events of the last moment included. By a dimension, events themselves are read: choose a short range; by minute it is of at most 6 hours.',
     query: Type.Object(
       {
         ...halfOpenRangeQuery('Usage'),
@@ -69,9 +69,9 @@ export const usageTotalOperations = {
           type: 'string',
           enum: [...usageBuckets],
           default: 'none',
-          description: `How rows divide time, in UTC; minute: of at most ${minuteHoursMax} hours.`,
+          description: 'Steps of time, in UTC.',
         }),
-        groupBy: Type.Optional(Text('Such as account,dimension:region.', 800)),
+        groupBy: Type.Optional(Text('Such as account,service.', 800)),
         account: Type.Optional(RecordId('account', 'The billed account.')),
         service: Type.Optional(RecordId('service', 'The service.')),
         attribute: Type.Optional(Text('Name of the priceable attribute.')),
