@@ -5,10 +5,10 @@ import type { Schemas } from '../api/client.ts';
 import { isNumberText } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { TryFirst } from '../shown/action.tsx';
 import { Field, Reason } from '../shown/field.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Fault } from '../shown/loaded.tsx';
-import { TryFirst } from './try-first.tsx';
 import { Status } from '../shown/values.tsx';
 import { CreditPreview, VoidPreview } from './mending-previews.tsx';
 import {

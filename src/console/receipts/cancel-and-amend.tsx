@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Section } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
+import { TryFirst } from '../shown/action.tsx';
 import { Reason } from '../shown/field.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
@@ -38,54 +38,7 @@ const Preview = ({ of: { changed, before, after, rejected } }: { readonly of: Tr
     </>
   );
 
-/** Says what a correction would come to; only then there is the button that does it. */
-function TryFirst({
-  tryName,
-  name,
-  of,
-  isDisabled,
-  onDo,
-  onDone,
-}: {
-  readonly tryName: string;
-  readonly name: string;
-  /** What is done, and to which charges: where it is something else, it is tried anew. */
-  readonly of: string;
-  readonly isDisabled: boolean;
-  readonly onDo: (dryRun: boolean) => Promise<Corrected>;
-  readonly onDone: (corrected: Corrected) => void;
-}): ReactNode {
-  const [tried, setTried] = useState<{ readonly of: string; readonly preview: Tried }>();
-  return (
-    <>
-      <Action
-        operation="cancelUsageEvent"
-        name={tryName}
-        isDisabled={isDisabled}
-        // Of what it was at the press: other content may be written meanwhile.
-        onDo={async () => {
-          const { preview } = await onDo(true);
-          return preview && { of, preview };
-        }}
-        onDone={setTried}
-      />
-      <div role="status">{tried?.of === of ? <Preview of={tried.preview} /> : null}</div>
-      {tried?.of === of ? (
-        <Action
-          operation="cancelUsageEvent"
-          name={name}
-          isPrimary
-          isDisabled={isDisabled}
-          onDo={() => onDo(false)}
-          onDone={(corrected) => {
-            setTried(undefined);
-            onDone(corrected);
-          }}
-        />
-      ) : null}
-    </>
-  );
-}
+const showTried = (tried: Tried): ReactNode => <Preview of={tried} />;
 
 /** What is done to an event is called otherwise where it was never rated: nothing is taken back then. */
 const words = {
@@ -148,11 +101,14 @@ function Amend({ id, said, charges, reason, onDone }: Mending): ReactNode {
                 : 'It is rated anew with what is in force at its time.'}
             </p>
             <TryFirst
+              operation="amendUsageEvent"
               tryName={said.tryAmend}
               name={said.amend}
               of={`${charges} ${text}`}
               isDisabled={reason === '' || message === undefined || text === lines}
-              onDo={(dryRun) => amend(id, reason, message ?? null, dryRun)}
+              onTry={async () => (await amend(id, reason, message ?? null, true)).preview ?? null}
+              show={showTried}
+              onDo={() => amend(id, reason, message ?? null, false)}
               onDone={(corrected) => {
                 setChanged(undefined);
                 onDone(corrected);
@@ -180,11 +136,14 @@ function Ways({ of, hasMessage }: { of: Mending; hasMessage: boolean }): ReactNo
       {hasMessage ? <Amend {...of} /> : null}
       <p>{said.canceled}</p>
       <TryFirst
+        operation="cancelUsageEvent"
         tryName={said.tryCancel}
         name={said.cancel}
         of={charges}
         isDisabled={reason === ''}
-        onDo={(dryRun) => cancel(id, reason, dryRun)}
+        onTry={async () => (await cancel(id, reason, true)).preview ?? null}
+        show={showTried}
+        onDo={() => cancel(id, reason, false)}
         onDone={onDone}
       />
     </>

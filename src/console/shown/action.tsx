@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useReasonAgainst } from '../session/may.ts';
 import type { Written } from '../session/needs.ts';
 import { Fault } from './loaded.tsx';
@@ -63,5 +63,67 @@ export function Action<T>({
       </p>
       {error ? <Fault error={error} /> : null}
     </div>
+  );
+}
+
+/**
+ * Says what something would come to; only then there is the button that does it. Who may not do it may
+ * not try it either.
+ */
+export function TryFirst<Tried, Done>({
+  operation,
+  tryName,
+  name,
+  of,
+  isDisabled = false,
+  onTry,
+  show,
+  onDo,
+  told,
+  onDone,
+}: {
+  readonly operation: Written;
+  readonly tryName: string;
+  readonly name: string;
+  /** What is done, and to what: where it is something else, it is tried anew. */
+  readonly of: string;
+  readonly isDisabled?: boolean;
+  /** Null: there is nothing to be shown, and so nothing to be done. */
+  readonly onTry: () => Promise<Tried | null>;
+  readonly show: (tried: Tried) => ReactNode;
+  readonly onDo: () => Promise<Done>;
+  /** What is said once it is done. */
+  readonly told?: (done: Done) => string;
+  readonly onDone?: (done: Done) => void;
+}): ReactNode {
+  const [tried, setTried] = useState<{ readonly of: string; readonly found: Tried | null }>();
+  const [said, setSaid] = useState('');
+  const found = tried?.of === of ? tried.found : null;
+  return (
+    <>
+      <Action
+        operation={operation}
+        name={tryName}
+        isDisabled={isDisabled}
+        // Of what it was at the press: something else may be chosen meanwhile.
+        onDo={async () => ({ of, found: await onTry() })}
+        onDone={setTried}
+      />
+      <div role="status">{found === null ? said : show(found)}</div>
+      {found === null ? null : (
+        <Action
+          operation={operation}
+          name={name}
+          isPrimary
+          isDisabled={isDisabled}
+          onDo={onDo}
+          onDone={(done) => {
+            setSaid(told?.(done) ?? '');
+            setTried(undefined);
+            onDone?.(done);
+          }}
+        />
+      )}
+    </>
   );
 }
