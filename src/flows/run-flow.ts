@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isGrpcDeadlineError, WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError } from '@temporalio/client';
 import { recordStart } from '../commands/flows/record-start.js';
 import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
 import type { FlowFailure, FlowOutcome, FlowRun } from '../messages/flow-run.js';
@@ -12,7 +12,7 @@ import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { FlowReply } from '../platform/temporal/flow-replies.js';
 import type { Platform } from '../process/platform.js';
-import { temporalProblem } from '../platform/temporal/temporal.js';
+import { isWaitOver, temporalProblem } from '../platform/temporal/temporal.js';
 import { isAlreadyRunning, startWorkflow } from '../platform/temporal/workflow-start.js';
 import { findFlowOutcome, hasEnded } from '../queries/flows/execution.js';
 import type * as workflows from '../workflows/index.js';
@@ -199,8 +199,7 @@ async function closed(
   try {
     await waiter.withDeadline(deadline, () => waiter.workflow.getHandle(workflowId).result());
   } catch (error) {
-    if (!(error instanceof WorkflowFailedError) && !isGrpcDeadlineError(error))
-      throw temporalProblem(error);
+    if (!(error instanceof WorkflowFailedError) && !isWaitOver(error)) throw temporalProblem(error);
   }
 }
 
@@ -214,7 +213,7 @@ async function askForOutcome(
   try {
     await waiter.withDeadline(deadline, () => waiter.workflow.getHandle(workflowId).result());
   } catch (error) {
-    if (isGrpcDeadlineError(error)) {
+    if (isWaitOver(error)) {
       throw problem.timeout('The work is not finished yet; it goes on in the background.', {
         flowExecutionId: executionId,
       });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../src/kernel/id.js';
 import { flowList, publicNameOf } from '../../src/schemas/flows/index.js';
+import { examples } from '../../src/schemas/openapi/examples.js';
 import { starts, type Ids } from '../support/billing/flow-starts.js';
 import { storeInvoice } from '../support/billing/invoices.js';
 import {
@@ -64,6 +65,21 @@ describe('what nobody works on', () => {
     isFound: true,
   };
 
+  // spec/flows.md R30
+  it('a payment that is saved or deleted', async () => {
+    const accountId = await createAccount(tenant, 'pays');
+    const payment = { ...examples.payment, accountId };
+    const path = `${external}/payments`;
+    for (const late of [
+      await tenant.post(path, payment),
+      await tenant.put(`${path}/${newId()}`, examples.paymentUpdate),
+      await tenant.delete(`${path}/${newId()}`),
+    ]) {
+      expect(late.status, late.text).to.equal(504);
+      expect(late.body.message).to.equal(goesOn.message);
+    }
+  });
+
   // spec/beyond.md R352
   it('an approval that is decided', async () => {
     const id = await createService(tenant, 'Waits');
@@ -83,7 +99,7 @@ describe('what nobody works on', () => {
     expect(await lateness('/v1/clock', { now: '2999-01-01' })).to.deep.equal(goesOn);
   });
 
-  it('an event that is canceled', async () => {
+  it('an event that is canceled, or amended', async () => {
     await createAccount(tenant, 'canceled');
     const serviceId = await createService(tenant, 'Calls');
     const busy = await openTestInstance({ withWorkers: true, beside: instance, kafka: null });
@@ -97,6 +113,9 @@ describe('what nobody works on', () => {
     }
     const body = { reason: 'sent twice' };
     expect(await lateness(`/v1/usage-events/${String(id)}/cancel`, body)).to.deep.equal(goesOn);
+    const amendment = { reason: 'sent wrongly', message: usage('canceled', serviceId) };
+    const path = `/v1/usage-events/${String(id)}/amend`;
+    expect(await lateness(path, amendment)).to.deep.equal(goesOn);
   });
 
   // spec/beyond.md R271, R272

@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  isGrpcCancelledError,
+  isGrpcDeadlineError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import {
   DefaultLogger,
   makeTelemetryFilterString,
@@ -68,6 +74,13 @@ export function temporalProblem(cause: unknown): Problem {
   away.cause = cause;
   return away;
 }
+
+/**
+ * Whether a call with a deadline was ended by it: the server that reaches it first cancels the call, and
+ * the client's own timer says the other thing.
+ */
+export const isWaitOver = (error: unknown): boolean =>
+  isGrpcDeadlineError(error) || isGrpcCancelledError(error);
 
 /** Where the SDK's lines go. The SDK takes one receiver for the life of a process. */
 let sdkLog: Logger | undefined;

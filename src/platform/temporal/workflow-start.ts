@@ -1,5 +1,4 @@
 import {
-  isGrpcDeadlineError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowIdConflictPolicy,
@@ -13,7 +12,7 @@ import { Portions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import { signatureMemo } from '../../messages/workflow-signature.js';
 import { definitionKeys, searchKeys } from './search-attributes.js';
-import { temporalProblem, type Temporal } from './temporal.js';
+import { isWaitOver, temporalProblem, type Temporal } from './temporal.js';
 
 /** What a workflow is indexed by. */
 interface Subject {
@@ -145,7 +144,7 @@ export async function runWorkflow<Result>(
     });
   } catch (error) {
     if (error instanceof WorkflowFailedError) throw error;
-    if (executionId !== undefined && isGrpcDeadlineError(error)) {
+    if (executionId !== undefined && isWaitOver(error)) {
       throw problem.timeout('The work is not finished yet; it goes on in the background.', {
         executionId,
       });
