@@ -93,9 +93,13 @@ describe('the console', function () {
     expect(await visit.text()).to.include('1 to 20 of 25');
     await visit.checkAccess();
     await visit.shoot('accounts');
-    await visit.click('button', 'Next');
-    await visit.page.waitForFunction(`document.body.innerText.includes('21 to 25 of 25')`);
+    await visit.tabTo('Next');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('21 to 25 of 25');
     expect(visit.page.url()).to.match(/\/console\/accounts\?page=1$/);
+    // There is no page behind this one, and the focus stays.
+    await visit.quiet();
+    expect(await visit.page.evaluate('document.activeElement.textContent')).to.equal('Next');
     await visit.page.goBack();
     await visit.page.waitForFunction(`document.body.innerText.includes('1 to 20 of 25')`);
     const field = await visit.page.waitForSelector('::-p-aria([name="Find accounts"])');
@@ -124,6 +128,40 @@ describe('the console', function () {
     await visit.checkAccess();
     await visit.shoot('account');
     expect(visit.complaints).to.deep.equal([]);
+  });
+
+  // spec/beyond.md R481
+  it('shows the lists of an account page by page, which the address has', async () => {
+    const { page } = visit;
+    const many = await story.account('many', { name: 'Many Ltd.' });
+    const serviceId = await story.service('Calls of sites');
+    for (let n = 1; n <= 21; n += 1) {
+      const line = { serviceId, serviceInstanceId: `site-${n}` };
+      await story.subscribe(many, [line], { number: `M-${n}` });
+    }
+    await visit.open(`/console/accounts/${many}`, 'Many Ltd.');
+    await visit.told('1 to 20 of 21');
+    await visit.inspect('account-many');
+    const shown = async (): Promise<string[]> => [
+      ...new Set([...(await visit.text()).matchAll(/site-\d+/g)].map(([name]) => name)),
+    ];
+    await visit.told('site-');
+    await visit.quiet();
+    const first = await shown();
+    expect(first).to.have.length(20);
+    await visit.tabTo('Next');
+    await page.keyboard.press('Enter');
+    await visit.told('21 to 21 of 21');
+    await visit.quiet();
+    expect(page.url()).to.match(/\?pages=contracts\.1$/);
+    const rest = await shown();
+    expect(new Set([...first, ...rest]).size).to.equal(21);
+    await page.reload();
+    await visit.told('21 to 21 of 21');
+    await page.goBack();
+    await visit.told('1 to 20 of 21');
+    // What fits on one page says nothing of pages.
+    expect(await visit.text()).to.not.include('1 to 1 of 1');
   });
 
   // spec/beyond.md R436
@@ -209,6 +247,21 @@ describe('the console', function () {
       }
     }
     await visit.page.setViewport({ width: 1280, height: 900 });
+  });
+
+  it('moves nothing for whoever asks for less motion', async () => {
+    const { page } = visit;
+    await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
+    for (const path of ['accounts', 'usage', 'billing', 'prices']) {
+      await page.goto(`${story.instance.url}/console/${path}`);
+      await visit.quiet();
+      const moving = `[...document.querySelectorAll('*')].filter((one) => {
+        const { transitionDuration, animationName } = getComputedStyle(one);
+        return transitionDuration !== '0s' || animationName !== 'none';
+      }).length`;
+      expect(await page.evaluate(moving), path).to.equal(0);
+    }
+    await page.emulateMediaFeatures([]);
   });
 
   // spec/beyond.md R371

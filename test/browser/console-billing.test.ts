@@ -4,7 +4,7 @@ import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
-/** Month end: what would be billed, what would be left out, and then the run. */
+/** What was billed, and when more is; the end of a month is in stories/finance.test.ts. */
 describe('billing in the console', function () {
   this.timeout(240_000);
   const story = useStory({ isPublic: true });
@@ -13,15 +13,7 @@ describe('billing in the console', function () {
   before(async () => {
     await story.account('acme', { name: 'Acme & Söhne' });
     const calls = await story.service('Calls');
-    const at = (day: string, api_calls: string, account = 'acme') =>
-      usage(account, calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
-    // At 0.01 each: 1.00 in February, 3.00 in March, and two events that nobody pays.
-    await story.send(
-      at('2026-02-10', '100'),
-      at('2026-03-10', '300'),
-      at('2026-03-11', '100', 'nobody'),
-      at('2026-03-12', '100', 'nobody'),
-    );
+    await story.send(usage('acme', calls));
   });
   useConsole(story, (opened) => {
     visit = opened;
@@ -33,43 +25,9 @@ describe('billing in the console', function () {
     await visit.inspect('billing-none');
   });
 
-  // spec/beyond.md R378
-  it('bills by keyboard what a dry run has shown, and leads to what it left out', async () => {
-    await story.bill('2026-02');
-    await visit.open('/console/billing', 'Billing');
-    await visit.tabTo('First day');
-    await visit.page.keyboard.type('03012026');
-    await visit.tabTo('Last day');
-    await visit.page.keyboard.type('03312026');
-    await visit.tabTo('Show what would be billed');
-    await visit.page.keyboard.press('Enter');
-    await visit.arrive('Dry run of 2026-03-01 to 2026-03-31');
-    await visit.find('table', 'What would be billed');
-    await visit.find('table', 'Invoices that would be made, beside those before');
-    await visit.find('link', 'Acme & Söhne');
-    // spec/beyond.md R481
-    expect(visit.requested.filter((url) => url.includes('/external/accounts/'))).to.deep.equal([]);
-    // February's invoice, and March's.
-    for (const amount of ['USD 1.00', 'USD 3.00']) await visit.told(amount);
-    await visit.find('table', 'What was left out, and why');
-    await visit.told('ACCOUNT_NOT_FOUND');
-    await visit.inspect('billing-dry-run');
-    await visit.tabTo('Bill it');
-    await visit.page.keyboard.press('Enter');
-    await visit.arrive('Run of 2026-03-01 to 2026-03-31');
-    await visit.find('table', 'What was billed');
-    await visit.inspect('billing-run');
-    await visit.click('link', '2 events');
-    await visit.arrive('Rejected events');
-    await visit.told('1 to 2 of 2');
-    await visit.page.goBack();
-    await visit.click('link', 'Invoices of this run');
-    await visit.arrive('Invoices');
-    await visit.find('link', 'INV-000002');
-    await visit.told('1 to 1 of 1');
-  });
-
   it('lists runs, and says where nothing is left to be billed', async () => {
+    await story.preview('2026-03');
+    await story.bill('2026-03');
     await visit.open('/console/billing', 'Billing');
     await visit.find('table', 'Billing runs, the latest first');
     await visit.told('dry run');

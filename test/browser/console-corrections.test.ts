@@ -181,6 +181,51 @@ describe('corrections in the console', function () {
     await visit.told('-USD 2.00');
   });
 
+  // spec/beyond.md R465
+  it('offers nothing to rate again where no charge comes out different, and says so', async () => {
+    const { page } = visit;
+    const dryRun = async (reason: string): Promise<void> => {
+      await visit.tabTo('Reason, which the correction says');
+      await page.keyboard.type(reason);
+      await visit.tabTo('Show what would change');
+      await page.keyboard.press('Enter');
+    };
+    const chooseMarch = async (): Promise<void> => {
+      await visit.tabTo('Usage from');
+      await page.keyboard.type('03012026');
+      await visit.tabTo('Before');
+      await page.keyboard.type('04012026');
+    };
+    await visit.open(`/console/accounts/${acme}`, 'Acme & Söhne');
+    await visit.tabTo('Rate again');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Rate again');
+    await visit.find('link', 'Acme & Söhne');
+    await chooseMarch();
+    await dryRun('Once more.');
+    await visit.arrive('Dry run: rating 2026-03-01 to before 2026-04-01 again');
+    await visit.told('No charge comes out different: there is nothing to correct.');
+    expect(await visit.text()).to.not.include('Rate it again');
+    await visit.inspect('rate-again-same');
+    await visit.open('/console/usage/rate-again?from=2020-03-01&to=2020-04-01', 'Rate again');
+    await dryRun('Long ago.');
+    await visit.told('Nothing was rated in this time.');
+    await visit.open('/console/usage/rate-again', 'Rate again');
+    await chooseMarch();
+    await visit.tabTo('Account, by its id or number');
+    await page.keyboard.type('nobody');
+    await dryRun('Mistyped.');
+    await visit.told('This did not work');
+    await visit.told("'nobody'");
+    await visit.checkAccess();
+    await visit.shoot('rate-again-wrong');
+    const absent = '00000000-0000-4000-8000-000000000000';
+    await visit.open(`/console/usage/rate-again/${absent}`, 'Rating again');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    visit.complaints.splice(0);
+  });
+
   it('shows every charge of a correction whose long messages make its pages short', async () => {
     const note = 'x'.repeat(900_000);
     for (let number = 0; number < 12; number += 1) {

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { meteredService, usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
@@ -20,20 +17,7 @@ const languages = [
 // spec/beyond.md R428 to R430
 describe('the embed that customers see', function () {
   this.timeout(240_000);
-  /** The page of a tenant's own, which has the embed in a frame. */
-  const shop = createServer((_request, response) => {
-    const src = `${story.instance.url}${address({ language: 'en' })}`;
-    response.setHeader('Content-Type', 'text/html');
-    response.end(`<!doctype html><title>Shop</title><iframe title="Bills" src="${src}"></iframe>`);
-  });
-  const shopPort = (): number => (shop.address() as AddressInfo).port;
-  const corsOrigins: string[] = [];
-  before(async () => {
-    await once(shop.listen(0), 'listening');
-    corsOrigins.push(`http://127.0.0.1:${shopPort()}`);
-  });
-  after(() => shop.close());
-  const story = useStory({ isPublic: true, corsOrigins });
+  const story = useStory({ isPublic: true });
   let visit: ConsoleVisit;
   let token: string;
   let accountId: string;
@@ -111,24 +95,6 @@ describe('the embed that customers see', function () {
     expect(await visit.text()).to.match(/Bezahlt\s+5,00\s\$\s+Offen\s+15,00\s\$/);
   });
 
-  it('is used by keyboard alone, with the focus on the title of each page', async () => {
-    const { page } = visit;
-    await open('Usage', { language: 'en' });
-    await visit.tabTo('Receipts');
-    await page.keyboard.press('Enter');
-    await visit.arrive('Receipts');
-    const focused = 'document.activeElement.textContent';
-    await page.waitForFunction(`${focused} === 'Receipts'`);
-    await visit.find('link', 'march');
-    await visit.tabTo('march');
-    await page.keyboard.press('Enter');
-    await visit.arrive('Receipt of march');
-    await visit.find('image', 'The counter went from 0 to 2,000');
-    await page.goBack();
-    await visit.arrive('Receipts');
-    await page.waitForFunction(`${focused} === 'Receipts'`);
-  });
-
   it('keeps its token out of addresses, storage and the history, and asks no other origin', async () => {
     visit.requested.splice(0);
     await open('Usage', { language: 'en' });
@@ -200,25 +166,5 @@ describe('the embed that customers see', function () {
     const other = await (await visit.page.waitForSelector('iframe'))?.contentFrame();
     await other?.waitForSelector('::-p-aria([name="الفواتير"][role="heading"])');
     await visit.shoot('embed-tried-ar');
-  });
-
-  it('stands in a frame of the origins that may call the API, and of no others', async () => {
-    const { page } = visit;
-    token = (await story.tenant.post('/v1/embeds', { accountId, expiresInSeconds: 600 })).body
-      .token;
-    await page.goto(`http://127.0.0.1:${shopPort()}`);
-    const frame = await (await page.waitForSelector('iframe'))?.contentFrame();
-    await frame?.waitForSelector('::-p-aria([name="Usage"][role="heading"])');
-    await frame?.waitForSelector('::-p-aria([role="slider"])');
-    expect(visit.complaints).to.deep.equal([]);
-    // The same page under a name that is none of the origins.
-    const refused = new Promise<string>((resolve) => {
-      page.on('console', (message) => resolve(message.text()));
-    });
-    await page.goto(`http://localhost:${shopPort()}`);
-    expect(await refused).to.include('frame-ancestors');
-    visit.complaints.splice(0);
-    // Its frames are in pages of others, on purpose.
-    visit.requested.splice(0);
   });
 });

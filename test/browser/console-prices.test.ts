@@ -54,69 +54,6 @@ describe('prices in the console', function () {
     await visit.inspect('prices-service');
   });
 
-  // spec/beyond.md R380
-  it('tries a price by keyboard on what was used, and puts it in force', async () => {
-    await visit.open(`/console/prices/${calls}`, 'Calls');
-    const { page } = visit;
-    const type = async (name: string, text: string): Promise<void> => {
-      await visit.tabTo(name);
-      await page.keyboard.down('Control');
-      await page.keyboard.press('a');
-      await page.keyboard.up('Control');
-      await page.keyboard.type(text);
-    };
-    await visit.find('textbox', 'API calls: unit rate');
-    await type('API calls: unit rate', 'a lot');
-    const isHeld = `[...document.querySelectorAll('button')].find(
-      ({ textContent }) => textContent === 'Run over this time').disabled`;
-    expect(await page.evaluate(isHeld)).to.equal(true);
-    await visit.open(`/console/prices/${calls}`, 'Calls');
-    await visit.find('textbox', 'API calls: unit rate');
-    // More digits than a double has.
-    await type('API calls: unit rate', '0.012500000000000001');
-    await type('Name of this try', 'A quarter more');
-    await visit.tabTo('Usage from');
-    await page.keyboard.type('03012026');
-    await visit.tabTo('Before');
-    await page.keyboard.type('04012026');
-    await visit.tabTo('Run over this time');
-    await page.keyboard.press('Enter');
-    await visit.arrive('A quarter more');
-    await visit.find('table', 'What the usage costs');
-    // 400 x 0.0125 = 5, and what the last digit makes of it is less than the 10 places of amounts.
-    for (const said of ['USD 4.00', 'USD 5.00', '25 %']) await visit.told(said);
-    await visit.find('table', 'What accounts would pay');
-    await visit.find('link', 'Acme & Söhne');
-    await visit.find('table', 'Accounts by change');
-    await visit.told('10 to 25 % more');
-    await visit.inspect('prices-tried');
-    await visit.find('table', 'Prices in USD, now and then');
-    await visit.tabTo('From');
-    await page.keyboard.type('01012041');
-    await visit.tabTo('Say what is made');
-    await page.keyboard.press('Enter');
-    await visit.told('Version 2 of the card in USD.');
-    await visit.inspect('prices-promoting');
-    await visit.tabTo('Put it in force');
-    await page.keyboard.press('Enter');
-    await visit.told('In force from 2041-01-01');
-    await visit.checkAccess();
-    await visit.shoot('prices-promoted');
-    const { text } = await story.tenant
-      .get(`${external}/services/${calls}/rate-cards/USD/versions`)
-      .expect(200);
-    expect(text).to.include('0.012500000000000001');
-    await visit.open(`/console/prices/${calls}`, 'Calls');
-    await visit.told('API calls: USD 0.012500000000000001 each');
-    await visit.find('figure', 'Versions in USD by time');
-    await visit.told('to 2040-12-31, in force today');
-    await visit.told('Version 2: from 2041-01-01');
-    await visit.inspect('prices-versions');
-    await visit.open('/console/prices', 'Prices');
-    await visit.find('link', 'A quarter more');
-    await visit.told('2041-01-01');
-  });
-
   // spec/beyond.md R480
   it('shows which limits are not kept, the charges of an account, and what is made all the same', async () => {
     await visit.open(`/console/prices/${calls}`, 'Calls');
@@ -180,32 +117,6 @@ describe('prices in the console', function () {
     await visit.checkAccess();
     const { body: waiting } = await story.tenant.get('/v1/approvals?status=pending').expect(200);
     expect(waiting.data[0].title).to.include('in force from 2026-03-01 on?');
-  });
-
-  // spec/beyond.md R477
-  it('slides a price by keyboard, and says at once what an account would pay', async () => {
-    await visit.open(`/console/prices/${calls}`, 'Calls');
-    const { page } = visit;
-    await visit.tabTo('Slide API calls: unit rate');
-    // The price in force, and half of it more: by a keyboard each press is one percent.
-    for (let percent = 100; percent < 150; percent += 1) await page.keyboard.press('ArrowRight');
-    const typed = `[...document.querySelectorAll('label')].find(
-      ({ textContent }) => textContent === 'API calls: unit rate').control.value`;
-    expect(await page.evaluate(typed)).to.equal('0.015');
-    await visit.tabTo('Usage from');
-    await page.keyboard.type('03012026');
-    await visit.tabTo('Before');
-    await page.keyboard.type('04012026');
-    await visit.tabTo('External id of a sample account in USD');
-    await page.keyboard.type('acme');
-    // 400 at 0.01 and at 0.015.
-    await visit.told('USD 4.00 in the books, USD 6.00 with these prices: USD 2.00 more (50 %)');
-    await visit.inspect('prices-slid');
-    await page.keyboard.type('x');
-    await visit.told('names no account');
-    await visit.checkAccess();
-    await visit.shoot('prices-slid-wrong');
-    visit.complaints.splice(0);
   });
 
   // spec/beyond.md R454

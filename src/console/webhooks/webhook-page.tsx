@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
@@ -151,7 +151,12 @@ function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
   const { status = '', event = '', page = 0 } = search;
   const navigate = route.useNavigate();
   const query = useQuery(deliveryList(webhookId, search));
+  const client = useQueryClient();
   const [told, setTold] = useState('');
+  // What became of a delivery may have switched the webhook off.
+  useEffect(() => {
+    void client.invalidateQueries({ queryKey: webhook(webhookId).queryKey });
+  }, [client, webhookId, query.data]);
   return (
     <Section title="Deliveries">
       <Filters

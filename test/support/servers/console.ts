@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import axe, { type AxeResults } from 'axe-core';
 import { expect } from 'chai';
-import type { Browser, BrowserContext, HTTPRequest, Page } from 'puppeteer-core';
+import type { Browser, BrowserContext, Frame, HTTPRequest, Page } from 'puppeteer-core';
 import type { TestInstance } from './instance.js';
 
 /** Bundles the console where its sources have changed, as every start does. */
@@ -14,8 +14,24 @@ export async function buildConsole(): Promise<void> {
 /** Where the console is. */
 type Place = Pick<TestInstance, 'url'>;
 
+/** What is seen of a page, or of a frame in it. */
+export interface Sight {
+  readonly frame: Frame;
+  /** The name and value of what has this role and name, once it is there. */
+  find(role: string, name: string): Promise<void>;
+  /** Waits for the heading of a page. */
+  arrive(title: string): Promise<void>;
+  text(): Promise<string>;
+  /** Waits until the page says this. */
+  told(text: string): Promise<void>;
+  /** Presses the tab key until what has this name has the focus, once it is there. */
+  tabTo(name: string): Promise<void>;
+  /** Fails for what axe finds, in both themes. */
+  checkAccess(): Promise<void>;
+}
+
 /** A browser that looks at the console, and what it noticed on the way. */
-export interface ConsoleVisit {
+export interface ConsoleVisit extends Sight {
   readonly page: Page;
   readonly context: BrowserContext;
   /** What the browser complained of: faults of scripts, refusals by policy. */
@@ -24,24 +40,15 @@ export interface ConsoleVisit {
   readonly requested: string[];
   /** Opens a page of the console and waits for its title. */
   open(path: string, title: string): Promise<void>;
-  /** Waits for the heading of a page. */
-  arrive(title: string): Promise<void>;
+  /** What is seen of the frame that has this title. */
+  within(title: string): Promise<Sight>;
   /** Waits until nothing was asked for a moment; the stream of changes stays open all the time. */
   quiet(): Promise<void>;
   click(role: string, name: string): Promise<void>;
-  text(): Promise<string>;
-  /** The name and value of what has this role and name, once it is there. */
-  find(role: string, name: string): Promise<void>;
-  /** Fails for what axe finds, in both themes. */
-  checkAccess(): Promise<void>;
   /** Writes a picture where SCREENSHOTS says, and those of the README where DRAW_CONSOLE is set. */
   shoot(name: string): Promise<void>;
   /** What every page has to pass (spec/beyond.md R370): axe and the width, from 320 to 2,560 px. */
   inspect(name: string): Promise<void>;
-  /** Presses the tab key until what has this name has the focus. */
-  tabTo(name: string): Promise<void>;
-  /** Waits until the page says this. */
-  told(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,9 +61,16 @@ const tabsMax = 60;
 /** A machine that others use, too, takes its time. */
 const foundMs = 30_000;
 
-/** The name of what has the focus, as far as buttons, links and labelled fields have one. */
-const focusedName = `(({ ariaLabel, labels, textContent }) =>
-  ariaLabel ?? labels?.[0]?.firstElementChild?.textContent ?? textContent)(document.activeElement)`;
+/** The name of an element, as far as buttons, links and labelled fields have one. */
+const nameOf = `(({ ariaLabel, labels, textContent }) =>
+  ariaLabel ?? labels?.[0]?.firstElementChild?.textContent ?? textContent)`;
+
+const focusedName = `${nameOf}(document.activeElement)`;
+
+/** Whether there is anything of this name that the tab key may come to. */
+const isThere = (name: string): string =>
+  `[...document.querySelectorAll('a, button, input, select, textarea, summary, [tabindex]')].some(
+    (element) => ${nameOf}(element) === ${JSON.stringify(name)})`;
 
 const shown = process.env['SCREENSHOTS'];
 
@@ -107,6 +121,53 @@ async function inTheme(page: Page, theme: 'light' | 'dark', work: () => Promise<
   await work();
 }
 
+function sightOf(frame: Frame, quiet: () => Promise<void>): Sight {
+  const page = frame.page();
+  // Amounts keep their currency by a space that does not break.
+  const text = async (): Promise<string> => String(await frame.evaluate(pageText));
+  const find = async (role: string, name: string): Promise<void> => {
+    await frame.waitForSelector(selectorOf(role, name), { timeout: foundMs });
+  };
+  return {
+    frame,
+    find,
+    arrive: (title) => find('heading', title),
+    text,
+    async told(said) {
+      const isSaid = `${pageText}.includes(${JSON.stringify(said)})`;
+      const found = await frame
+        .waitForFunction(isSaid, { timeout: foundMs })
+        .catch(() => undefined);
+      if (found === undefined) throw new Error(`No "${said}" in: ${await text()}`);
+    },
+    async tabTo(name) {
+      await frame.waitForFunction(isThere(name), { timeout: foundMs }).catch(() => undefined);
+      const passed: string[] = [];
+      while (passed.length < tabsMax) {
+        await page.keyboard.press('Tab');
+        const focused = String(await frame.evaluate(focusedName));
+        if (focused === name) return;
+        passed.push(focused);
+      }
+      expect.fail(`The tab key does not come to "${name}", but to ${passed.join(', ')}`);
+    },
+    async checkAccess() {
+      await quiet();
+      await frame.evaluate(axe.source);
+      for (const theme of ['light', 'dark'] as const) {
+        await inTheme(page, theme, async () => {
+          const { violations } = (await frame.evaluate('axe.run()')) as AxeResults;
+          const found = violations.map(
+            ({ id, nodes }) => `${theme} ${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+          );
+          expect(found).to.deep.equal([]);
+        });
+      }
+      await page.emulateMediaFeatures([]);
+    },
+  };
+}
+
 /** Opens a browser of its own at an instance; nobody is signed in. */
 export async function visitConsole(browser: Browser, { url }: Place): Promise<ConsoleVisit> {
   const context = await browser.createBrowserContext();
@@ -120,17 +181,19 @@ export async function visitConsole(browser: Browser, { url }: Place): Promise<Co
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
-  const find = async (role: string, name: string): Promise<void> => {
-    await page.waitForSelector(selectorOf(role, name), { timeout: foundMs });
-  };
   const visit: ConsoleVisit = {
     page,
     context,
     complaints,
     requested,
     quiet,
-    find,
-    arrive: (title) => find('heading', title),
+    ...sightOf(page.mainFrame(), quiet),
+    async within(title) {
+      const selector = `::-p-aria(${title})`;
+      const frame = await (await page.waitForSelector(selector))?.contentFrame();
+      if (!frame) throw new Error(`${title} is no frame.`);
+      return sightOf(frame, quiet);
+    },
     async open(path, title) {
       await page.goto(`${url}${path}`);
       await visit.arrive(title);
@@ -138,22 +201,6 @@ export async function visitConsole(browser: Browser, { url }: Place): Promise<Co
     async click(role, name) {
       const found = await page.waitForSelector(selectorOf(role, name), { timeout: foundMs });
       await found?.click();
-    },
-    // Amounts keep their currency by a space that does not break.
-    text: async () => String(await page.evaluate(pageText)),
-    async checkAccess() {
-      await quiet();
-      await page.evaluate(axe.source);
-      for (const theme of ['light', 'dark'] as const) {
-        await inTheme(page, theme, async () => {
-          const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
-          const found = violations.map(
-            ({ id, nodes }) => `${theme} ${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-          );
-          expect(found).to.deep.equal([]);
-        });
-      }
-      await page.emulateMediaFeatures([]);
     },
     async shoot(name) {
       for (const theme of ['light', 'dark'] as const) {
@@ -186,27 +233,15 @@ export async function visitConsole(browser: Browser, { url }: Place): Promise<Co
       }
       await page.setViewport({ width: 1280, height: 900 });
     },
-    async tabTo(name) {
-      const passed: string[] = [];
-      while (passed.length < tabsMax) {
-        await page.keyboard.press('Tab');
-        const focused = String(await page.evaluate(focusedName));
-        if (focused === name) return;
-        passed.push(focused);
-      }
-      expect.fail(`The tab key does not come to "${name}", but to ${passed.join(', ')}`);
-    },
-    async told(text) {
-      const said = `${pageText}.includes(${JSON.stringify(text)})`;
-      const isSaid = await page.waitForFunction(said, { timeout: foundMs }).catch(() => undefined);
-      if (isSaid === undefined) throw new Error(`No "${text}" in: ${await visit.text()}`);
-    },
     close: () => context.close(),
   };
   return visit;
 }
 
-/** Signs in with an access key or token, from the page that is asked for; perhaps to look only. */
+/**
+ * Signs in with an access key or token, from the page that is asked for; perhaps to look only. By
+ * keyboard alone, as whoever reads the console may have to.
+ */
 export async function signIn(
   visit: ConsoleVisit,
   { url }: Place,
@@ -214,11 +249,13 @@ export async function signIn(
   { path = '/console/accounts', looksOnly = false } = {},
 ): Promise<void> {
   await visit.page.goto(`${url}${path}`);
-  await visit.click('link', 'Sign in');
-  if (looksOnly) await visit.click('radio', 'No, leave this out');
+  await visit.find('link', 'Sign in');
+  await visit.tabTo('Sign in');
+  await visit.page.keyboard.press('Enter');
   const field = await visit.page.waitForSelector(
     '::-p-aria([name="Your access key or token"][role="textbox"])',
   );
+  if (looksOnly) await visit.click('radio', 'No, leave this out');
   await field?.type(credential);
-  await visit.click('button', 'Sign in');
+  await visit.page.keyboard.press('Enter');
 }
