@@ -93,7 +93,9 @@ const jsonColumns = `(row uuid, volume numeric, rate numeric, amount numeric, co
 /**
  * SQL for the priced rows of a charge `t`, as the alias `d`: position, rate_card_row_id, volume, rate,
  * calc_amount, counter_id, counter_before, shared_volume, shared_amount, counted_value, dimension_id,
- * dimension_name and price_method_type. `join` says what becomes of a charge without rows, `on` which rows are meant.
+ * dimension_name and price_method_type. `join` says what becomes of a charge without rows, `on` which rows are meant,
+ * by the columns of `own`. That is asked inside: outside, where little is known of a table yet, charges
+ * were joined with all items before it was known which of them are in these.
  *
  * A charge of 5 with one row has the columns rate_card_row_id, rate and counter_id: (0, row, 5, …).
  * One of two rows has them in priced_rows. Charges that were not moved yet have them in
@@ -126,8 +128,8 @@ export const pricedRowsSql = (join: 'join' | 'left join', on = 'true', t = 't'):
     ) as own left join rating_plan_row as known
       on known.tenant_id = ${t}.tenant_id and known.plan_id = ${t}.plan_id
       and known.rate_card_row_id = own.rate_card_row_id
-    offset 0
-  ) as d on ${on}`;
+    where ${on} offset 0
+  ) as d on true`;
 
 /** One priced row of a rated transaction; volumes, rates and amounts are decimal text. */
 export interface PricedRow {

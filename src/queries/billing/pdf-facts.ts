@@ -232,7 +232,7 @@ async function loadUsage(
        join invoice on invoice.tenant_id = usage.tenant_id and invoice.id = usage.invoice_id
        join invoice_item as item on item.tenant_id = usage.tenant_id
          and item.id = usage.invoice_item_id
-       ${pricedRowsSql('left join', 'd.rate_card_row_id = usage.rate_card_row_id')}
+       ${pricedRowsSql('left join', 'own.rate_card_row_id = usage.rate_card_row_id')}
        where usage.tenant_id = ? and usage.invoice_id = any(?::uuid[])
        group by 1, 2, 3, 4, 5
      ) as day where number <= ${usageRowsMax} order by number`,
