@@ -123,8 +123,6 @@ function flow(entity, verb) {
   insert(activities, `export function ${entity}Activities`, step, '\n  };');
   const workflow = `src/workflows/${entity}.ts`;
   changes.set(workflow, `${read(workflow)}\n${template('workflow', values)}`);
-  const start = `  ${key}: ({ ${entity} }) => ({ id: ${entity} }),\n`;
-  insert('test/support/billing/flow-starts.ts', 'export const starts', start);
   create(`test/workflow/${values.file}.test.ts`, template('flow-test', values));
 }
 

@@ -50,7 +50,6 @@ describe('npm run new', function () {
         'src/schemas/flows/account.ts',
         'src/activities/accounts/account.ts',
         'src/workflows/account.ts',
-        'test/support/billing/flow-starts.ts',
         'test/workflow/rest-account.test.ts',
       ],
     ],

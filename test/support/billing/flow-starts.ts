@@ -1,4 +1,5 @@
-import type { FlowWorkflow } from '../../../src/schemas/flows/index.js';
+import { flowList, type FlowWorkflow } from '../../../src/schemas/flows/index.js';
+import { exampleIds } from '../../../src/schemas/openapi/examples.js';
 import { external, type TestTenant } from '../servers/instance.js';
 import { asOwner } from '../servers/rows.js';
 
@@ -8,47 +9,24 @@ export type Ids = Readonly<Record<'account' | 'contract' | 'service' | 'payment'
   readonly suffix: string;
 };
 
-/** A start node for each flow, on records of their own. */
-export const starts: Readonly<Record<FlowWorkflow, (ids: Ids) => object>> = {
-  createAccount: ({ suffix }) => ({
-    Company_Name: 'New',
-    First_Name: 'A',
-    Last_Name: 'B',
-    Line1: 'L',
-    City: 'C',
-    State: 'S',
-    Country: 'US',
-    Currency: 'USD',
-    Zip_Code: '1',
-    ExternalId: `new${suffix}`,
-  }),
-  editAccount: ({ account }) => ({ id: account, name: 'Changed', gst: 'G', credit_limit: 5.5 }),
-  deleteAccount: ({ account }) => ({ id: account }),
-  approveAccount: ({ account }) => ({ ID_Account: account }),
-  createContract: ({ account, suffix }) => ({
-    name: 'New',
-    number: `N${suffix}`,
-    master_account_id: account,
-  }),
-  editContract: ({ contract }) => ({ id: contract, total_price: 7.25 }),
-  deleteContract: ({ contract }) => ({ id: contract }),
-  approveContract: ({ contract }) => ({ ID_Contract: contract }),
-  createService: ({ suffix }) => ({ name: `New${suffix}`, currency_id: 'USD' }),
-  editService: ({ service }) => ({ id: service, label: 'Changed' }),
-  deleteService: ({ service }) => ({ id: service }),
-  approveService: ({ service }) => ({ ID_Service: service }),
-  cloneService: ({ service }) => ({ Service_ID: service }),
-  savePayment: ({ account, suffix }) => ({
-    account_id: account,
-    amount: 3.5,
-    currency_id: 'USD',
-    payment_date: '2026-01-31',
-    payment_method: 'Cash',
-    payment_reference: `NEW${suffix}`,
-  }),
-  editPayment: ({ payment }) => ({ id: payment, amount: 4.5 }),
-  deletePayment: ({ payment }) => ({ id: payment }),
-};
+const idNames = ['account', 'contract', 'service', 'payment'] as const;
+
+/** The declared example of a flow, about these records; the key of what it makes has their suffix. */
+function startOf({ example, keyField }: (typeof flowList)[number][1], ids: Ids): object {
+  const ownIds = new Map(idNames.map((name) => [exampleIds[name], ids[name]]));
+  return Object.fromEntries(
+    Object.entries(example).map(([field, value]) => {
+      const own = ownIds.get(String(value));
+      if (own !== undefined) return [field, own];
+      return [field, field === keyField ? `${String(value)}${ids.suffix}` : value];
+    }),
+  );
+}
+
+/** A start node for each flow, on records of their own: a flow needs no other than its example. */
+export const starts = Object.fromEntries(
+  flowList.map(([workflow, declared]) => [workflow, (ids: Ids) => startOf(declared, ids)]),
+) as Readonly<Record<FlowWorkflow, (ids: Ids) => object>>;
 
 /** The records that flows need: one of each, of which nothing hinders a deletion. */
 export async function makeRecords(
