@@ -69,7 +69,7 @@ describe('portions', () => {
   });
 
   it('of others hold up no insert of a few rows once the database has answered', async () => {
-    const trx = { raw: () => wait(5) } as unknown as Knex;
+    const trx = { raw: () => wait(5, { rows: [] }) } as unknown as Knex;
     const table = new BulkTable<{ id: string }>('usage_run', { id: 'text' });
     let isDone = false;
     let pieces = 0;

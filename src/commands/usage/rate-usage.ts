@@ -6,6 +6,7 @@ import { insertMessages, pageBytesMax } from '../../models/usage/event-message.j
 import { Execution } from '../../models/flows/execution.js';
 import { beginRating } from '../../models/usage/corrections/known-instant.js';
 import { noChange, UsageConsumer } from '../../models/usage/log-offset.js';
+import { findOriginalIds } from '../../models/usage/finding/usage-identity.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
@@ -177,9 +178,13 @@ async function rateInTransaction(
   const { tenantId } = scope;
   const { partition, from, records, workflowId, runId } = input;
   const begunAt = scope.realNow();
-  const knownAt = await beginRating(trx, tenantId);
+  // One round trip, in this order: who asks what is known waits for no lock but the first.
+  const [knownAt, next, found] = await Promise.all([
+    beginRating(trx, tenantId),
+    UsageConsumer.lock(trx, tenantId, partition),
+    findOriginalIds(trx, tenantId, externalIdsOf(records)),
+  ]);
   const at = scope.now();
-  const next = await UsageConsumer.lock(trx, tenantId, partition);
   if (next < from)
     throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
   const done = { partition, from, to: Math.min(next, input.end) };
@@ -187,7 +192,8 @@ async function rateInTransaction(
   if (next >= input.end) return { counts, next: input.end };
 
   const rest = records.filter(({ record }) => record.offset >= next);
-  const { originals, candidates } = await lockOriginals(trx, tenantId, rest);
+  const known = next === from ? found : undefined;
+  const { originals, candidates } = await lockOriginals(trx, tenantId, rest, known);
   const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
   for (const original of originals) batch.addStored(original);
   const rater = await UsageRater.open(trx, tenantId, eventsOf(candidates), ratePrepared, {
@@ -210,18 +216,17 @@ async function rateInTransaction(
     const rated = candidates.slice(0, count).map(({ record }) => record);
     await insertMessages(trx, tenantId, partition, rated);
   }
-  await batch.write(trx, scope, rater.movedCounters());
   const tallies = batch.tallies();
   const own = tallies.get(partition) ?? noChange();
   tallies.set(partition, own);
-  const skipped = end - next - count;
-  for (const [of, change] of [...tallies].sort(([a], [b]) => a - b)) {
-    if (of === partition)
-      await UsageConsumer.advance(trx, tenantId, of, { ...change, nextOffset: end, skipped });
-    else await UsageConsumer.advance(trx, tenantId, of, change);
-  }
+  const moved = { nextOffset: end, skipped: end - next - count };
+  const advancing = [...tallies]
+    .sort(([a], [b]) => a - b)
+    .map(([of, change]) =>
+      UsageConsumer.advancing(tenantId, of, of === partition ? { ...change, ...moved } : change),
+    );
   const added = batch.counts();
-  await Execution.addCounts(trx, tenantId, {
+  const counting = Execution.addingCounts(tenantId, {
     workflow: 'rateUsage',
     workflowId,
     runId,
@@ -231,6 +236,7 @@ async function rateInTransaction(
     startedAt: begunAt,
     completedAt: scope.realNow(),
   });
+  await batch.write(trx, scope, rater.movedCounters(), [...advancing, counting]);
   await batch.settle(trx, scope);
   return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
 }
@@ -263,21 +269,29 @@ const refused: Outcome = {
   reason: 'The charges of this event could not be stored because of an error on our side.',
 };
 
+function externalIdsOf(records: readonly ParsedRecord[]): string[] {
+  const externalIds = new Set<string>();
+  for (const { message } of records) {
+    if (message.externalTransactionId !== null) externalIds.add(message.externalTransactionId);
+  }
+  return [...externalIds];
+}
+
 /**
  * The originals of records, of as many of the first of these as have originals that may be held at once
- * (docs/decisions/0482).
+ * (docs/decisions/0482); `found` has their ids, where these were asked for.
  */
 async function lockOriginals(
   trx: Knex.Transaction,
   tenantId: string,
   records: readonly ParsedRecord[],
+  found: readonly string[] | undefined,
 ): Promise<{ originals: readonly UsageEvent[]; candidates: readonly ParsedRecord[] }> {
-  const externalIds = new Set<string>();
-  for (const { message } of records) {
-    if (message.externalTransactionId !== null) externalIds.add(message.externalTransactionId);
-  }
-  const asked = [...externalIds];
-  const { originals, count } = await UsageEvent.lockOriginals(trx, tenantId, asked, pageBytesMax);
+  const asked = externalIdsOf(records);
+  const { originals, count } = await UsageEvent.lockOriginals(trx, tenantId, asked, {
+    bytesMax: pageBytesMax,
+    found: found ?? (await findOriginalIds(trx, tenantId, asked)),
+  });
   const left = new Set(asked.slice(count));
   const cut = records.findIndex(({ message }) => left.has(message.externalTransactionId ?? ''));
   return { originals, candidates: cut < 0 ? records : records.slice(0, cut) };

@@ -85,10 +85,10 @@ async function retryInTransaction(
     batch.retry(event, message, rater.rate(message.read));
     await batch.charge(portions);
   }
-  await batch.write(trx, scope, rater.movedCounters());
-  for (const [partition, change] of [...batch.tallies()].sort(([a], [b]) => a - b)) {
-    await UsageConsumer.advance(trx, tenantId, partition, change);
-  }
+  const advancing = [...batch.tallies()]
+    .sort(([a], [b]) => a - b)
+    .map(([partition, change]) => UsageConsumer.advancing(tenantId, partition, change));
+  await batch.write(trx, scope, rater.movedCounters(), advancing);
   const { rated, rejected } = batch.retryCounts();
   const counts = await Execution.addCounts(trx, tenantId, {
     workflow: 'retryUsage',

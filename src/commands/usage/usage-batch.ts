@@ -13,15 +13,16 @@ import {
   type UsageCounts,
   type UsageEventRow,
 } from '../../models/usage/usage-event.js';
+import { writeTogether, type BulkStatement } from '../../models/db/bulk-table.js';
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { RatingPlan } from '../../rating/index.js';
-import { insertSearchedIds } from '../../models/usage/usage-search.js';
+import { searchedIds } from '../../models/usage/usage-search.js';
 import { chargeRow } from './charge-row.js';
 import { comparable, isRepeatOf, type Original } from './repeated-event.js';
 import { UsageTotals } from './usage-totals.js';
-import type { WebhookOrigin } from '../webhooks/webhook-event.js';
+import { wantedKinds, type WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
 import { countCharges, countedCharge, type CountedCharge } from '../balances/trigger-alerts.js';
 import { payCharges } from '../balances/pay-charges.js';
@@ -277,29 +278,43 @@ export class UsageBatch {
     await countCharges(trx, scope, this.#counted);
   }
 
-  /** Writes events, with what their rows and those of their charges name. */
-  async #writeEvents(trx: Knex.Transaction, tenantId: string): Promise<void> {
+  /** The statements that write events, their charges and counters, and those after them. */
+  *#writing(
+    trx: Knex.Transaction,
+    tenantId: string,
+    counters: MovedCounter[],
+    after: readonly BulkStatement[],
+  ): Iterable<BulkStatement | null> {
     // Updates first: they free the offsets that rows of repaired events take over.
-    await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
-    await UsageEvent.insertMany(trx, tenantId, this.#inserted);
-    await UsageEvent.writeRun(trx, tenantId, this.#run);
-    await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
+    yield UsageEvent.updating(tenantId, [...this.#updated.values()]);
+    yield* UsageEvent.inserting(tenantId, this.#inserted);
+    yield UsageEvent.namingRun(tenantId, this.#run);
+    yield* StoredRatingPlan.insertingMissing(trx, tenantId, this.#plans);
+    yield* RatedTransaction.inserting(tenantId, this.#transactions);
+    const charged = new Set(this.#transactions.map(({ externalTranId }) => externalTranId));
+    yield* searchedIds(tenantId, charged);
+    yield* UsageCounter.writing(tenantId, counters);
+    yield* this.#totals.writing(trx, tenantId);
+    yield* after;
   }
 
-  /** Writes events, charges and counters, and records webhook events; their charges were made before. */
+  /**
+   * Writes events, charges and counters, then what `after` does in the same round trip, and records webhook
+   * events; their charges were made before.
+   */
   async write(
     trx: Knex.Transaction,
     scope: WebhookOrigin,
     counters: MovedCounter[],
+    after: readonly BulkStatement[] = [],
   ): Promise<void> {
     if (this.#uncharged.length > 0) throw new Error('Charges of this batch were not made.');
     const { tenantId } = scope;
-    const writing = this.#writeEvents(trx, tenantId);
-    await RatedTransaction.insertAfter(writing, trx, tenantId, this.#transactions);
-    const charged = new Set(this.#transactions.map(({ externalTranId }) => externalTranId));
-    await insertSearchedIds(trx, tenantId, charged);
-    await UsageCounter.write(trx, tenantId, counters);
-    await this.#totals.write(trx, tenantId);
+    // Which webhooks there are is asked for in the same round trip, for `recordUsageOutcomes`.
+    await Promise.all([
+      wantedKinds(trx, tenantId),
+      writeTogether(trx, this.#writing(trx, tenantId, counters, after)),
+    ]);
     const written = [...this.#updated.values(), ...this.#inserted];
     const idsOf = (wanted: UsageEventRow['status']) =>
       written.filter(({ status }) => status === wanted).map(({ id }) => id);

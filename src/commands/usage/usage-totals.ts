@@ -1,14 +1,15 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
+import { writeTogether, type BulkStatement } from '../../models/db/bulk-table.js';
 import {
   combinationOf,
-  insertMissingCombinations,
+  insertingMissingCombinations,
   type CombinationPart,
   type UsageCombination,
 } from '../../models/usage/usage-combination.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
-import { insertUsageChange } from '../../models/usage/usage-total.js';
+import { insertingUsageChange } from '../../models/usage/usage-total.js';
 import type { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { ChargedFacts } from '../../rating/index.js';
@@ -80,12 +81,16 @@ export class UsageTotals {
   }
 
   /** Writes the deltas to be merged into the totals, in the transaction that writes the charges. */
-  async write(trx: Knex.Transaction, tenantId: string): Promise<void> {
+  write(trx: Knex.Transaction, tenantId: string): Promise<void> {
+    return writeTogether(trx, this.writing(trx, tenantId));
+  }
+
+  /** The statements that do so. */
+  *writing(trx: Knex.Transaction, tenantId: string): Iterable<BulkStatement | null> {
     const sums = [...this.#sums.values()];
     const combinations = new Map(sums.map(({ combination }) => [combination.id, combination]));
-    await insertMissingCombinations(trx, tenantId, combinations.values());
-    await insertUsageChange(
-      trx,
+    yield* insertingMissingCombinations(trx, tenantId, combinations.values());
+    yield insertingUsageChange(
       tenantId,
       sums.map(({ combination, startAt, events, quantities, amounts }) => ({
         combinationId: combination.id,

@@ -23,7 +23,7 @@ export const webhookBody = (event: string, at: Date, data: object): string =>
   stringifyJson({ event, timestamp: at.toISOString(), data });
 
 /** The wanted kinds, queried once in each transaction, which serves one tenant. */
-const wantedKinds = (trx: Knex.Transaction, tenantId: string): Promise<WantedEvents> =>
+export const wantedKinds = (trx: Knex.Transaction, tenantId: string): Promise<WantedEvents> =>
   onceInTransaction(trx, 'wanted kinds', () => WebhookOutbox.wanted(trx, tenantId));
 
 /**

@@ -4,6 +4,7 @@ import type { Decimal } from '../../kernel/numbers/money.js';
 import { Portions } from '../../kernel/portions.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres-array.js';
 import { decimalText } from '../../kernel/numbers/money.js';
+import { sqlRows, type SqlBindings } from './sql-rows.js';
 
 /** `json text` is text that was written as JSON, so that it holds no control character. */
 type ColumnType =
@@ -48,20 +49,49 @@ const snakeCase = (name: string): string =>
 /** A statement with what is bound in it. */
 export interface BulkStatement {
   readonly sql: string;
-  readonly bindings: readonly (string | null)[];
+  readonly bindings: SqlBindings;
 }
 
-/** Runs statements of different tables in one round trip; none sees what the others write. */
+/** Characters of statements that the database has not answered yet, from which on it is waited for. */
+const unansweredMax = 1024 * 1024;
+/** Characters from which on a statement is on its way before this process is kept busy with the next. */
+const long = 64 * 1024;
+
+const lengthOf = ({ sql, bindings }: BulkStatement): number => {
+  let length = sql.length;
+  for (const value of Object.values(bindings))
+    if (typeof value === 'string') length += value.length;
+  return length;
+};
+
+/**
+ * Runs statements of a transaction in their order. They are sent one behind the other without waiting for
+ * answers: a few rows in many tables cost one round trip (docs/decisions/0532). What is long is made while
+ * the database carries out what was sent before, and waits until that is done.
+ */
 export async function writeTogether(
   trx: Knex,
-  statements: readonly (BulkStatement | null)[],
+  statements: Iterable<BulkStatement | null>,
 ): Promise<void> {
-  const all = statements.filter((statement) => statement !== null);
-  const last = all.at(-1);
-  if (!last) return;
-  const before = all.slice(0, -1).map(({ sql }, index) => `written_${index} as (${sql})`);
-  const prefix = before.length === 0 ? '' : `with ${before.join(', ')} `;
-  await trx.raw(prefix + last.sql, all.flatMap(({ bindings }) => bindings) as string[]);
+  const portions = new Portions();
+  let sent: Promise<unknown>[] = [];
+  let unanswered = 0;
+  for (const statement of statements) {
+    if (statement === null) continue;
+    const length = lengthOf(statement);
+    if (unanswered + length > unansweredMax) {
+      await Promise.all(sent);
+      [sent, unanswered] = [[], 0];
+    }
+    const running = sqlRows(trx, statement.sql, statement.bindings);
+    // Where one fails the others do too, and the first is thrown.
+    running.catch(() => undefined);
+    sent.push(running);
+    unanswered += length;
+    if (length > long) await nextTurn();
+    if (portions.isOver) await portions.rest();
+  }
+  await Promise.all(sent);
 }
 
 /**
@@ -92,31 +122,18 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
 
   /** Inserts the rows, in portions; `conflict` is an `on conflict` clause. */
   async insert(trx: Knex, tenantId: string, rows: readonly Row[], conflict = ''): Promise<void> {
-    const portions = new Portions();
-    for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      // Only where more follows: a few rows need not wait behind what others compute.
-      if (from > 0) await portions.rest();
-      await writeTogether(trx, [this.inserting(tenantId, portionAt(rows, from), conflict)]);
-    }
+    await writeTogether(trx, this.insertingAll(tenantId, rows, conflict));
   }
 
-  /**
-   * Inserts the rows after other writes of the same transaction, which are under way: the first statement
-   * is made while the database carries these out.
-   */
-  async insertAfter(
-    writing: Promise<unknown>,
-    trx: Knex,
+  /** The statements that do so, each made when it is asked for. */
+  *insertingAll(
     tenantId: string,
     rows: readonly Row[],
-  ): Promise<void> {
-    // The statement that is under way is sent before this process is kept busy.
-    const making = nextTurn().then(() => this.inserting(tenantId, portionAt(rows, 0)));
-    // Where the writes fail nobody waits for it.
-    making.catch(() => undefined);
-    await writing;
-    await writeTogether(trx, [await making]);
-    await this.insert(trx, tenantId, rows.slice(rowsAtOnce));
+    conflict = '',
+  ): Iterable<BulkStatement | null> {
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      yield this.inserting(tenantId, portionAt(rows, from), conflict);
+    }
   }
 
   /** The statement that inserts the rows; null where there are none. */

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
 import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
@@ -120,10 +120,16 @@ export class Execution extends TenantModel {
     tenantId: string,
     run: CompletedRun,
   ): Promise<Readonly<Record<string, number>>> {
+    const { sql, bindings } = Execution.addingCounts(tenantId, run);
+    const rows = await sqlRows<{ output: Record<string, number> }>(trx, sql, bindings);
+    return rows[0]?.output ?? run.output;
+  }
+
+  /** The statement that does so. */
+  static addingCounts(tenantId: string, run: CompletedRun): BulkStatement {
     const { input, output, ...columns } = run;
-    const rows = await sqlRows<{ output: Record<string, number> }>(
-      trx,
-      `${insertSql}
+    return {
+      sql: `${insertSql}
        on conflict (tenant_id, workflow_id, run_id) do update set
          completed_at = excluded.completed_at,
          output = (
@@ -131,7 +137,7 @@ export class Execution extends TenantModel {
            from jsonb_each_text(excluded.output)
          )
        returning output`,
-      {
+      bindings: {
         ...columns,
         ...unended,
         tenantId,
@@ -143,8 +149,7 @@ export class Execution extends TenantModel {
         startedAt: run.startedAt,
         completedAt: run.completedAt,
       },
-    );
-    return rows[0]?.output ?? output;
+    };
   }
 
   /**

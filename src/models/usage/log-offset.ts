@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { writeTogether, type BulkStatement } from '../db/bulk-table.js';
+import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 
 /** What is added to the tallies of a partition; retries and repairs also subtract. */
@@ -37,14 +39,16 @@ export class UsageConsumer extends TenantModel {
   /** Locks the partition until the transaction ends; returns the next offset to consume. */
   static async lock(trx: Knex.Transaction, tenantId: string, partition: number): Promise<number> {
     const select = () =>
-      trx<{ tenantId: string; partition: number; nextOffset: string }>('usageConsumer')
-        .where({ tenantId, partition })
-        .forUpdate()
-        .first('nextOffset');
-    const known = await select();
-    if (known) return Number(known.nextOffset);
+      sqlRows<{ next: string }>(
+        trx,
+        `select next_offset as next from usage_consumer
+         where tenant_id = ? and partition = ? for update`,
+        [tenantId, partition],
+      );
+    const [known] = await select();
+    if (known) return Number(known.next);
     await trx('usageConsumer').insert({ tenantId, partition }).onConflict().ignore();
-    return Number((await select())?.nextOffset);
+    return Number((await select())[0]?.next);
   }
 
   /** Locks several partitions, in their order. */
@@ -64,19 +68,26 @@ export class UsageConsumer extends TenantModel {
    * Adds to the tallies, and sets the consumer offset; `skipped` counts the offsets without an
    * event.
    */
-  static async advance(
+  static advance(
     trx: Knex.Transaction,
+    ...of: Parameters<(typeof UsageConsumer)['advancing']>
+  ): Promise<void> {
+    return writeTogether(trx, [UsageConsumer.advancing(...of)]);
+  }
+
+  /** The statement that does so. */
+  static advancing(
     tenantId: string,
     partition: number,
     change: TallyChange & { readonly nextOffset?: number; readonly skipped?: number },
-  ): Promise<void> {
+  ): BulkStatement {
     const { nextOffset, skipped = 0, rated, duplicate, rejected, canceled, transactions } = change;
-    await trx.raw(
-      `update usage_consumer set rated = rated + ?, duplicate = duplicate + ?,
+    return {
+      sql: `update usage_consumer set rated = rated + ?, duplicate = duplicate + ?,
          rejected = rejected + ?, canceled = canceled + ?, transactions = transactions + ?,
          skipped = skipped + ?, next_offset = coalesce(?::bigint, next_offset)
        where tenant_id = ? and partition = ?`,
-      [
+      bindings: [
         rated,
         duplicate,
         rejected,
@@ -87,6 +98,6 @@ export class UsageConsumer extends TenantModel {
         tenantId,
         partition,
       ],
-    );
+    };
   }
 }

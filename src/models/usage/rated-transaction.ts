@@ -367,13 +367,8 @@ export class RatedTransaction extends TenantModel {
     return table.insert(trx, tenantId, rows);
   }
 
-  /** The same after other writes of the transaction, which are under way. */
-  static insertAfter(
-    writing: Promise<unknown>,
-    trx: Knex.Transaction,
-    tenantId: string,
-    rows: readonly RatedTransactionRow[],
-  ): Promise<void> {
-    return table.insertAfter(writing, trx, tenantId, rows);
+  /** The statements that do so. */
+  static inserting(tenantId: string, rows: readonly RatedTransactionRow[]) {
+    return table.insertingAll(tenantId, rows);
   }
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { contentId } from '../../kernel/id.js';
 import { canonicalJson } from '../../kernel/text/json.js';
 import type { RatingPlan } from '../../rating/index.js';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, writeTogether, type BulkStatement } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 
 const table = new BulkTable<{ id: string; plan: string }>('rating_plan', {
@@ -33,11 +33,20 @@ export class StoredRatingPlan extends TenantModel {
   }
 
   /** Stores those plans that this process has not seen stored. */
-  static async insertMissing(
+  static insertMissing(
     trx: Knex.Transaction,
     tenantId: string,
     plans: Iterable<RatingPlan>,
   ): Promise<void> {
+    return writeTogether(trx, StoredRatingPlan.insertingMissing(trx, tenantId, plans));
+  }
+
+  /** The statements that do so in a transaction. */
+  static *insertingMissing(
+    trx: Knex.Transaction,
+    tenantId: string,
+    plans: Iterable<RatingPlan>,
+  ): Iterable<BulkStatement | null> {
     const rows = new Map<string, { id: string; plan: string }>();
     for (const plan of plans) {
       const id = StoredRatingPlan.idOf(plan);
@@ -46,7 +55,7 @@ export class StoredRatingPlan extends TenantModel {
     if (rows.size === 0) return;
     // In the order of the ids, so that two batches that store the same plans cannot deadlock.
     const sorted = [...rows.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    await table.insert(trx, tenantId, sorted, 'on conflict do nothing');
+    yield* table.insertingAll(tenantId, sorted, 'on conflict do nothing');
     const remember = (): void => sorted.forEach(({ id }) => stored.set(`${tenantId}/${id}`, true));
     void trx.executionPromise.then(remember, () => undefined);
   }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 
 /** A charge of an event, or one of its priced rows, with the keys by which totals are grouped. */
 export interface CombinationPart {
@@ -103,12 +103,12 @@ export function combinationOf(of: readonly CombinationPart[]): UsageCombination 
 /** Combinations that are known to be stored, as `<tenant>/<id>`. */
 const stored = new LRUCache<string, true>({ max: 50_000 });
 
-/** Stores those combinations that this process has not seen stored. */
-export async function insertMissingCombinations(
+/** The statements that store those combinations that this process has not seen stored. */
+export function* insertingMissingCombinations(
   trx: Knex.Transaction,
   tenantId: string,
   used: Iterable<UsageCombination>,
-): Promise<void> {
+): Iterable<BulkStatement | null> {
   const missing = [...used].filter(({ id }) => !stored.has(`${tenantId}/${id}`));
   if (missing.length === 0) return;
   // In the order of the ids, so that two batches that store the same ones cannot deadlock.
@@ -116,7 +116,7 @@ export async function insertMissingCombinations(
     .map((each) => ({ ...each, coarseId: idOf(keyOf(each.parts, true)) }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
   const coarse = new Map(rows.map((row) => [row.coarseId, row]));
-  await combinations.insert(trx, tenantId, rows, 'on conflict do nothing');
+  yield* combinations.insertingAll(tenantId, rows, 'on conflict do nothing');
   const fineParts = rows.flatMap(({ id, parts: of }) =>
     of.map((part, index) => ({ ...part, combinationId: id, position: index + 1, isCoarse: false })),
   );
@@ -132,7 +132,7 @@ export async function insertMissingCombinations(
         isCoarse: true,
       })),
     );
-  await parts.insert(trx, tenantId, [...fineParts, ...coarseParts], 'on conflict do nothing');
+  yield* parts.insertingAll(tenantId, [...fineParts, ...coarseParts], 'on conflict do nothing');
   const remember = (): void => rows.forEach(({ id }) => stored.set(`${tenantId}/${id}`, true));
   void trx.executionPromise.then(remember, () => undefined);
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { contentId } from '../../kernel/id.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { counterKey, type CounterKey } from '../../rating/index.js';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
@@ -84,14 +84,14 @@ export class UsageCounter extends TenantModel {
   }
 
   /**
-   * Writes the new values of counters. One that did not exist when it was read is inserted: if
-   * another transaction inserted it meanwhile, the unique key is violated and the batch is retried.
+   * The statements that write the new values of counters. One that did not exist when it was read is
+   * inserted: if another transaction inserted it meanwhile, the unique key is violated and the batch is
+   * retried.
    */
-  static async write(
-    trx: Knex.Transaction,
+  static *writing(
     tenantId: string,
     counters: readonly CounterWrite[],
-  ): Promise<void> {
+  ): Iterable<BulkStatement | null> {
     const rows = counters.map(({ key, value, isNew }) => ({
       isNew,
       ...key,
@@ -99,21 +99,19 @@ export class UsageCounter extends TenantModel {
       period: key.frequency,
       value,
     }));
-    await values.update(
-      trx,
+    yield values.updating(
       tenantId,
       'id',
       rows.filter(({ isNew }) => !isNew),
     );
-    await table.insert(
-      trx,
+    yield* table.insertingAll(
       tenantId,
       rows.filter(({ isNew }) => isNew),
     );
     const added = counters.flatMap(({ key, counted: ids = [] }) =>
       ids.map((valueId) => ({ counterId: counterIdOf(counterKey(key)), valueId })),
     );
-    await UsageCounter.addCounted(trx, tenantId, added);
+    yield* counted.insertingAll(tenantId, added);
   }
 
   /**

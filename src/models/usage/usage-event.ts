@@ -123,12 +123,14 @@ export class UsageEvent extends TenantModel {
   declare receivedAt: Date;
   declare processedAt: Date;
 
-  static insertMany(trx: Knex, tenantId: string, rows: readonly UsageEventRow[]): Promise<void> {
-    return table.insert(trx, tenantId, rows);
+  /** The statements that insert events. */
+  static inserting(tenantId: string, rows: readonly UsageEventRow[]) {
+    return table.insertingAll(tenantId, rows);
   }
 
-  static updateMany(trx: Knex, tenantId: string, rows: readonly UsageEventRow[]): Promise<void> {
-    return table.update(trx, tenantId, 'id', rows);
+  /** The statement that changes events. */
+  static updating(tenantId: string, rows: readonly UsageEventRow[]) {
+    return table.updating(tenantId, 'id', rows);
   }
 
   /** Adds the messages and the ids of workflows to the columns of a query. */
@@ -163,13 +165,12 @@ export class UsageEvent extends TenantModel {
     }
   }
 
-  /** Names the workflow of a run that rates events. */
-  static async writeRun(
-    trx: Knex,
+  /** The statement that names the workflow of a run that rates events. */
+  static namingRun(
     tenantId: string,
     { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
-  ): Promise<void> {
-    await runs.insert(trx, tenantId, [{ runId, workflowId }], 'on conflict do nothing');
+  ) {
+    return runs.inserting(tenantId, [{ runId, workflowId }], 'on conflict do nothing');
   }
 
   /** The original events of these external ids. */
@@ -200,18 +201,20 @@ export class UsageEvent extends TenantModel {
    * The originals of these external ids with their messages, locked until the transaction ends, and how many
    * of the external ids they are the originals of: the first ones, as many as have messages of so many bytes
    * together and are weighed at once. Of one that is in the archive alone there is what a repeat is compared
-   * with.
+   * with. `found` are the ids of all originals of these external ids.
    */
   static async lockOriginals(
     trx: Knex.Transaction,
     tenantId: string,
     externalIds: readonly string[],
-    bytesMax: number,
+    { bytesMax, found }: { readonly bytesMax: number; readonly found: readonly string[] },
   ): Promise<{ readonly originals: readonly UsageEvent[]; readonly count: number }> {
-    const found = await findOriginalIds(trx, tenantId, externalIds);
     if (found.length === 0) return { originals: [], count: externalIds.length };
-    if (found.length > weighedMax && externalIds.length > weighedMax)
-      return this.lockOriginals(trx, tenantId, externalIds.slice(0, weighedMax), bytesMax);
+    if (found.length > weighedMax && externalIds.length > weighedMax) {
+      const first = externalIds.slice(0, weighedMax);
+      const some = await findOriginalIds(trx, tenantId, first);
+      return this.lockOriginals(trx, tenantId, first, { bytesMax, found: some });
+    }
     const weighed = await weighOriginals(trx, tenantId, externalIds, found);
     const ids: string[] = [];
     let bytes = 0;

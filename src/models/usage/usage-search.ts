@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { chargesMax } from '../../messages/usage-log.js';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { sqlRows, type SqlValue } from '../db/sql-rows.js';
 
 /** Ids of one group: they have most trigrams in common. */
@@ -8,18 +8,17 @@ export const searchedIdsMax = 32;
 
 const table = new BulkTable<{ externalIds: string }>('usage_search', { externalIds: 'json text' });
 
-/** Has the external ids of rated events found by their parts (docs/decisions/0323). */
-export async function insertSearchedIds(
-  trx: Knex.Transaction,
+/** The statements that have the external ids of rated events found by their parts (docs/decisions/0323). */
+export function searchedIds(
   tenantId: string,
   externalIds: Iterable<string>,
-): Promise<void> {
+): Iterable<BulkStatement | null> {
   const ids = [...externalIds];
   const groups: { externalIds: string }[] = [];
   for (let from = 0; from < ids.length; from += searchedIdsMax) {
     groups.push({ externalIds: JSON.stringify(ids.slice(from, from + searchedIdsMax)) });
   }
-  await table.insert(trx, tenantId, groups);
+  return table.insertingAll(tenantId, groups);
 }
 
 /** Groups and charges up to which looking them up is quicker than reading charges in their order. */

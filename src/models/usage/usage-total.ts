@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
+import type { BulkStatement } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
 
 /** What rating adds to the totals of an hour and a combination: decimal text, by position of its parts. */
@@ -12,13 +13,15 @@ export interface UsageDelta {
   readonly amounts: readonly string[];
 }
 
-/** Stores the deltas of a transaction, to be merged into the totals in the background. */
-export async function insertUsageChange(
-  trx: Knex.Transaction,
+/**
+ * The statement that stores the deltas of a transaction, to be merged into the totals in the background; null
+ * where there are none.
+ */
+export function insertingUsageChange(
   tenantId: string,
   deltas: readonly UsageDelta[],
-): Promise<void> {
-  if (deltas.length === 0) return;
+): BulkStatement | null {
+  if (deltas.length === 0) return null;
   const parts = deltas.flatMap((delta) =>
     delta.quantities.map((quantity, index) => ({
       delta,
@@ -27,11 +30,11 @@ export async function insertUsageChange(
       amount: delta.amounts[index] ?? '0',
     })),
   );
-  await trx.raw(
-    `insert into usage_change
+  return {
+    sql: `insert into usage_change
        (tenant_id, parts, combination_ids, positions, start_ats, events, quantities, amounts)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
+    bindings: [
       tenantId,
       parts.length,
       arrayLiteral(parts.map(({ delta }) => delta.combinationId)),
@@ -41,7 +44,7 @@ export async function insertUsageChange(
       arrayLiteral(parts.map(({ quantity }) => quantity)),
       arrayLiteral(parts.map(({ amount }) => amount)),
     ],
-  );
+  };
 }
 
 /** Takes apart rows of `usage_change`. */

@@ -53,7 +53,14 @@ const knexLog = (log: Logger): NonNullable<Knex.Config['log']> => ({
 
 const poolOf = (url: string, poolMax: number, open: OpenSession): Knex.Config => ({
   client: 'pg',
-  connection: { connectionString: url, types, keepAlive: true, connectionTimeoutMillis: 5_000 },
+  connection: {
+    connectionString: url,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    // Statements of a transaction are sent as they come, not one after the other's answer (`writeTogether`).
+    pipeline: true,
+  } as object,
   pool: {
     min: 0,
     max: poolMax,

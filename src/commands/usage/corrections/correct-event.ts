@@ -9,7 +9,8 @@ import { changeList, holdLists } from '../../../models/usage/finding/usage-list-
 import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
 import { noChange, UsageConsumer } from '../../../models/usage/log-offset.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
-import { insertSearchedIds } from '../../../models/usage/usage-search.js';
+import { writeTogether } from '../../../models/db/bulk-table.js';
+import { searchedIds } from '../../../models/usage/usage-search.js';
 import {
   readRecordedEvents,
   type RecordedEvent,
@@ -201,7 +202,7 @@ async function keepAndChange(
     ? { account: amended.prepared.owner.accountId, service: amended.prepared.event.serviceId }
     : { account: null, service: null };
   if (amended) {
-    await UsageEvent.writeRun(trx, tenantId, run);
+    await writeTogether(trx, [UsageEvent.namingRun(tenantId, run)]);
     const { timestamp, externalTransactionId } = amended.prepared.event;
     await trx.raw(
       `update usage_event set status = 'rated', code = null, reason = null, account_id = ?,
@@ -219,7 +220,7 @@ async function keepAndChange(
         eventId,
       ],
     );
-    if (!wasRated) await insertSearchedIds(trx, tenantId, [externalTransactionId]);
+    if (!wasRated) await writeTogether(trx, searchedIds(tenantId, [externalTransactionId]));
   } else {
     await trx.raw(
       `update usage_event set status = 'canceled', code = null, reason = ?

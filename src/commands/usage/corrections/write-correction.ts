@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Scope } from '../../../kernel/scope.js';
+import { writeTogether } from '../../../models/db/bulk-table.js';
 import { queueLateCorrections, readClosedDays } from '../../../models/billing/late-corrections.js';
 import {
   insertReversals,
@@ -250,7 +251,7 @@ export class CorrectionWriter implements ChangeSink {
       const now = stored.get(id)?.stored ?? null;
       return now?.equals(value) === true ? [] : [{ key: counter.key, value, isNew: now === null }];
     });
-    await UsageCounter.write(trx, tenantId, moved);
+    await writeTogether(trx, UsageCounter.writing(tenantId, moved));
     await this.#writeCounted(counters);
     await figures.totals.write(trx, tenantId);
     const partitions = new Set([...figures.charges.keys(), ...statuses.keys()]);
