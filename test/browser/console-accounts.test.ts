@@ -194,9 +194,12 @@ describe('the console', function () {
   it('shows which alerts an account can trigger', async () => {
     await visit.open(`/console/accounts/${acme}`, hostile);
     await visit.find('table', 'Alerts');
-    for (const said of ['from 0.05 · 1,500', 'each account', 'volume of api_calls', '1,000,000'])
+    for (const said of ['at 0.05 and 1,500', 'each account', 'volume of api_calls', '1,000,000'])
       await visit.told(said);
     await visit.open('/console/accounts?q=customer-01', 'Accounts');
+    await visit.told('1 to 1 of 1');
+    // spec/beyond.md R500
+    expect(await visit.text()).to.not.include('Next');
     await visit.click('link', 'customer-01');
     await visit.arrive('customer-01');
     await visit.told('Loud');
@@ -206,7 +209,10 @@ describe('the console', function () {
   it('says at its place what is not there, and what somebody may not see', async () => {
     await visit.open('/console/accounts/00000000-0000-4000-8000-000000000000', 'Account');
     await visit.find('alert', '');
-    expect(await visit.text()).to.include('There is nothing here');
+    // spec/beyond.md R500
+    expect(await visit.text())
+      .to.include('There is nothing here')
+      .and.not.include('Try again');
     await visit.checkAccess();
     await visit.shoot('account-missing');
     await visit.open('/console/nowhere', 'There is nothing here');

@@ -147,7 +147,7 @@ describe('bars of usage in the console', function () {
     await page.keyboard.up('Shift');
     await visit.told('2026-03-08 10:00 to 2026-03-08 11:00 are chosen');
     await page.keyboard.press('Enter');
-    await visit.told('2026-03-08 10:11 to 2026-03-08 11:30.');
+    await visit.told('2026-03-08 10:11 to 2026-03-08 11:30;');
     expect(new URL(page.url()).searchParams.get('bucket')).to.equal('minute');
     await visit.inspect('usage-by-minute');
     await page.keyboard.press('End');
@@ -174,7 +174,7 @@ describe('bars of usage in the console', function () {
     }
     await visit.page.keyboard.press('Enter');
     // Of Accounts 2 and 3.
-    await visit.told('2026-03-08 10:12 to 2026-03-08 10:13.');
+    await visit.told('2026-03-08 10:12 to 2026-03-08 10:13;');
     visit.complaints.splice(0);
   });
 });

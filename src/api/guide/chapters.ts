@@ -16,6 +16,7 @@ const chapter = (slug: string, name: string): Chapter => ({
 export const chapters: readonly Chapter[] = [
   { file: 'README.md', path: '/docs/guide', name: 'Guide' },
   chapter('concepts', 'Concepts in one picture'),
+  chapter('console', 'The console, by who uses it'),
   chapter('prices', 'Pricing cookbook'),
   chapter('llm', 'Models and tokens'),
   chapter('invoice', 'From event to invoice'),

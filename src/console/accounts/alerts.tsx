@@ -60,7 +60,7 @@ const columns: readonly Column<Alert>[] = [
   {
     name: 'Triggers',
     show: ({ measure, thresholds }) =>
-      `${measure === 'balance' ? 'below' : 'from'} ${thresholds.map(quantityText).join(' · ')}`,
+      `${measure === 'balance' ? 'below' : 'at'} ${thresholds.map(quantityText).join(' and ')}`,
   },
   { name: 'So far', isNumber: true, show: soFar },
   {

@@ -95,9 +95,7 @@ export function NextInvoicePage(): ReactNode {
             <Link key="accounts" to="/accounts" search={{}}>
               Accounts
             </Link>,
-            <Link key="account" to="/accounts/$accountId" params={{ accountId }}>
-              Account
-            </Link>,
+            <AccountName key="account" accountId={accountId} />,
             'Next invoice',
           ]}
         </Trail>

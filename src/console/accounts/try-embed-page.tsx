@@ -6,6 +6,7 @@ import { languages } from '../embed/texts.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Filters, type FilterField } from '../shown/filters.tsx';
+import { Fault } from '../shown/loaded.tsx';
 import { account, makeEmbed } from './queries.ts';
 
 const route = getRouteApi('/accounts/$accountId/embed');
@@ -68,7 +69,8 @@ export function TryEmbedPage(): ReactNode {
   const { accountId } = route.useParams();
   const search: Search = route.useSearch();
   const navigate = route.useNavigate();
-  const name = useQuery(account(accountId)).data?.Name ?? 'Account';
+  const query = useQuery(account(accountId));
+  const name = query.data?.Name ?? 'Account';
   const [data, setData] = useState<Schemas['Embed']>();
   return (
     <Page
@@ -84,6 +86,7 @@ export function TryEmbedPage(): ReactNode {
         </Trail>
       }
     >
+      {query.error ? <Fault error={query.error} /> : null}
       <p>
         A page of your own shows usage, invoices and receipts of this account in a frame, and
         nothing else, to whoever has a token that your server makes for a visit.

@@ -26,6 +26,7 @@ function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
       <Action
         operation="decideApproval"
         name="Reject"
+        isDangerous
         onDo={() => decide(approvalId, 'reject', reason)}
         told={({ status }) => `It is ${status}.`}
       />

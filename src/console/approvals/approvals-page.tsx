@@ -68,7 +68,16 @@ export function ApprovalsPage(): ReactNode {
         page={page}
         size={size}
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-        empty={<p>{status === 'pending' ? 'Nothing waits for you.' : 'There is none of these.'}</p>}
+        empty={
+          status === 'pending' ? (
+            <p>
+              Nothing waits for you. Accounts, contracts and services that were never approved wait
+              here, and steps of workflows that ask somebody.
+            </p>
+          ) : (
+            <p>There is none of these.</p>
+          )
+        }
       />
     </Page>
   );

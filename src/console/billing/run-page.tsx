@@ -51,8 +51,18 @@ const drafts: readonly Column<Draft>[] = [
   { name: 'Total', isNumber: true, show: ({ total, currency }) => moneyText(total, currency) },
 ];
 
+const pending = 'USAGE_PENDING';
+
+/** The message tells programs what to call; where events are left out, people have a page for them. */
+const whyOf = ({ message, events, code }: LeftOut): string =>
+  events === undefined
+    ? message
+    : code === pending
+      ? 'Not rated yet: run the period again once they are.'
+      : 'Rejected: mend the cause, try them again, and run the period again.';
+
 const leftOut: readonly Column<LeftOut>[] = [
-  { name: 'Why', show: ({ message }) => <bdi>{message}</bdi> },
+  { name: 'Why', show: (problem) => <bdi>{whyOf(problem)}</bdi> },
   { name: 'Code', show: ({ code }) => <code>{code}</code> },
   {
     name: 'Account',
@@ -65,7 +75,10 @@ const leftOut: readonly Column<LeftOut>[] = [
       events === undefined ? (
         <None />
       ) : (
-        <Link to="/usage/events" search={{ status: 'rejected', code }}>
+        <Link
+          to="/usage/events"
+          search={code === pending ? { status: 'pending' } : { status: 'rejected', code }}
+        >
           {quantityText(events)}
           <span className="heard"> events</span>
         </Link>
@@ -211,6 +224,7 @@ export function RunPage(): ReactNode {
               <Section title="What was left out">
                 <DataTable
                   caption="What was left out, and why"
+                  isCaptionHeard
                   columns={leftOut}
                   rows={run.problems}
                   keyOf={({ code, accountId, contractServiceId }, index) =>

@@ -60,6 +60,7 @@ const WhatIsSet = ({
     <Action
       operation="deleteSchedule"
       name={`Remove the schedule of ${of.job}`}
+      isDangerous
       onDo={() => removeSchedule(of.job)}
       onDone={onRemoved}
     />

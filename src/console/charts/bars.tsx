@@ -36,6 +36,12 @@ const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
 const wordsOf = ({ name, parts }: Bar): string =>
   `${name}: ${parts.map((part) => [part.name, part.text].filter(Boolean).join(' ')).join('; ')}`;
 
+/** What is said of the highest: of many parts, only where it is. */
+const highestOf = (bars: readonly Bar[]): string => {
+  const [first] = bars.toSorted((a, b) => sumOf(b) - sumOf(a));
+  return first === undefined ? '' : first.parts.length > 1 ? first.name : wordsOf(first);
+};
+
 const sumOf = ({ parts }: Bar): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 /** What fills the tones that have stripes; they lie along the bars' width, to which a drawing is stretched. */
@@ -89,8 +95,8 @@ function Column({ bar, at, most, of, stripes }: Drawn) {
 /** What the chart says of itself, in English unless a page has another language. */
 const english = {
   howToMove: (name: string): string => `${name}: arrow keys go from bar to bar`,
-  fromTo: (first: string, last: string): string =>
-    `${first} to ${last}. Arrow keys or the pointer show a bar.`,
+  fromTo: (first: string, last: string, highest: string): string =>
+    `${first} to ${last}; the highest is ${highest}. Arrow keys or the pointer show a bar.`,
 };
 
 /** The bars between two, with both, from the left. */
@@ -224,8 +230,16 @@ export function Bars({
             />
           ))}
         </svg>
+        {bars.length < fewest ? null : (
+          <div className="axis" aria-hidden="true">
+            <span>{bars[0]?.name}</span>
+            <span>{bars[last]?.name}</span>
+          </div>
+        )}
       </div>
-      <figcaption>{told ?? words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')}</figcaption>
+      <figcaption>
+        {told ?? words.fromTo(bars[0]?.name ?? '', bars[last]?.name ?? '', highestOf(bars))}
+      </figcaption>
       <p role="status" className="heard">
         {heard}
       </p>

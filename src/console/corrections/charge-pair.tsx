@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
-import { membersOf, type Keeping } from '../api/written-json.ts';
+import { membersOf, textIn, type Keeping, type Written } from '../api/written-json.ts';
 import { Section } from '../frame/page.tsx';
-import { Charge } from '../receipts/explanation.tsx';
+import { cardText, Charge } from '../receipts/explanation.tsx';
 import { Value } from '../shown/changes.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Facts } from '../shown/values.tsx';
@@ -25,16 +25,30 @@ type Pair = Keeping<
   'firstDifference'
 >;
 
+/** A card by its name: its ids tell nobody anything. */
+function Part({ step, of }: { readonly step: string | undefined; of: Written | undefined }) {
+  if (step !== 'card' || of === undefined) return <Value of={of} />;
+  const { source, versionNo, fromDate } = Object.fromEntries(membersOf(of));
+  const texts = [source, fromDate].map((part) => (part && textIn(part)) ?? '');
+  const [name = '', from = ''] = texts;
+  return name === '' ? (
+    <Value of={of} />
+  ) : (
+    cardText({ source: name, versionNo: versionNo?.json ?? '', fromDate: from })
+  );
+}
+
 /** The first step in which two charges part. */
 function Parting({ of }: { readonly of: NonNullable<Pair['firstDifference']> }): ReactNode {
   const { step, before, after } = Object.fromEntries(membersOf(of));
+  const name = step && textIn(step);
   return (
     <p>
       They part at{' '}
       <strong>
         <Value of={step} />
       </strong>
-      : <Value of={before} /> became <Value of={after} />.
+      : <Part step={name} of={before} /> became <Part step={name} of={after} />.
     </p>
   );
 }

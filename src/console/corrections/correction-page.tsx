@@ -8,7 +8,7 @@ import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, orNone } from '../shown/values.tsx';
 import { ChargePair } from './charge-pair.tsx';
 import { Figures } from './figures.tsx';
-import { correctedCharges, correction, size, type Correction } from './queries.ts';
+import { correctedCharges, correction, kindNames, size, type Correction } from './queries.ts';
 
 const workflows: Readonly<Record<Correction['kind'], string>> = {
   cancel: 'cancel-usage-event',
@@ -92,7 +92,7 @@ export function CorrectionPage(): ReactNode {
           <>
             <Facts
               of={[
-                ['Kind', found.kind],
+                ['Kind', kindNames[found.kind]],
                 ['Events', quantityText(found.events)],
                 ['Changed', quantityText(found.changed)],
                 ['Before', orNone(sumsText(found.before))],

@@ -7,7 +7,7 @@ import type { Column } from '../shown/data-table.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
-import { correctionList, size } from './queries.ts';
+import { correctionList, kindNames, size } from './queries.ts';
 
 type Row = Schemas['UsageCorrectionSummary'];
 
@@ -20,7 +20,7 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { name: 'Kind', show: ({ kind }) => kind },
+  { name: 'Kind', show: ({ kind }) => kindNames[kind] },
   { name: 'Events', isNumber: true, show: ({ changed }) => quantityText(changed) },
   { name: 'Before', isNumber: true, show: ({ before }) => orNone(sumsText(before)) },
   { name: 'After', isNumber: true, show: ({ after }) => orNone(sumsText(after)) },

@@ -6,6 +6,13 @@ import { live } from '../live/live.ts';
 
 export type Correction = Schemas['UsageCorrection'];
 
+/** What a correction has done, in words. */
+export const kindNames: Readonly<Record<string, string>> = {
+  cancel: 'Canceled',
+  amend: 'Amended',
+  rerate: 'Rated again',
+};
+
 const readCharges = keeping('firstDifference');
 
 export const size = 25;

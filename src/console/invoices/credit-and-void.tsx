@@ -138,6 +138,7 @@ export function Mend({ of }: { readonly of: WholeInvoice }): ReactNode {
           operation="voidInvoice"
           tryName="What voiding it does"
           name="Void it"
+          isDangerous
           of={`${of.creditedAmount} ${of.balance}`}
           isDisabled={reason.trim() === ''}
           onTry={() => previewVoid(of.id)}

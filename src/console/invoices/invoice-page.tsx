@@ -59,6 +59,31 @@ const Kept = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
   </>
 );
 
+/** Whose it is, how it stands, and its days. */
+const WhatItIs = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
+  <Facts
+    of={[
+      [
+        'Account',
+        <Link key="account" to="/accounts/$accountId" params={{ accountId: of.accountId }}>
+          <bdi>{of.accountName ?? 'Account'}</bdi>
+        </Link>,
+      ],
+      ['Status', <Status key="status" name={of.invoiceStatus} />],
+      [
+        'Payment',
+        // Nobody owes what is void.
+        <Status key="payment" name={of.invoiceStatus === 'Void' ? null : of.paymentStatus} />,
+      ],
+      ['Date', of.invoiceDate],
+      ['Due', orNone(of.dueDate)],
+      ['Period', orNone(rangeText(of.periodStart, of.periodEnd))],
+      ['Contract', orNone(of.paper?.contractNumber)],
+      ['Order number', orNone(of.paper?.poNumber)],
+    ]}
+  />
+);
+
 const route = getRouteApi('/invoices/$invoiceId');
 
 /** What the PDF shows, and each line leads to what it is made of. */
@@ -83,27 +108,7 @@ export function InvoicePage(): ReactNode {
       <Loaded query={query}>
         {(found) => (
           <>
-            <Facts
-              of={[
-                [
-                  'Account',
-                  <Link
-                    key="account"
-                    to="/accounts/$accountId"
-                    params={{ accountId: found.accountId }}
-                  >
-                    <bdi>{found.accountName ?? 'Account'}</bdi>
-                  </Link>,
-                ],
-                ['Status', <Status key="status" name={found.invoiceStatus} />],
-                ['Payment', <Status key="payment" name={found.paymentStatus} />],
-                ['Date', found.invoiceDate],
-                ['Due', orNone(found.dueDate)],
-                ['Period', orNone(rangeText(found.periodStart, found.periodEnd))],
-                ['Contract', orNone(found.paper?.contractNumber)],
-                ['Order number', orNone(found.paper?.poNumber)],
-              ]}
-            />
+            <WhatItIs of={found} />
             {found.voidReason === null ? null : <p>Void: {found.voidReason}</p>}
             {found.creditReason === null ? null : <p>Credited: {found.creditReason}</p>}
             {found.paper === undefined ? null : <Parties of={found.paper} />}

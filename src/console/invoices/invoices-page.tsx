@@ -7,6 +7,7 @@ import type { Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
+import { AccountName } from '../shown/names.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
 import { csvOf, invoiceList, invoiceStatuses, pageSize, type InvoiceSearch } from './queries.ts';
 
@@ -22,10 +23,14 @@ const columns: readonly Column<Row>[] = [
     ),
   },
   { name: 'Kind', show: ({ InvoiceType__r: type }) => orNone(type?.Name) },
-  { name: 'Account', show: ({ AccountName }) => <bdi>{orNone(AccountName)}</bdi> },
+  {
+    name: 'Account',
+    show: ({ AccountId, AccountName: name }) => <AccountName accountId={AccountId} name={name} />,
+  },
   { name: 'Date', show: ({ InvoiceDate }) => InvoiceDate },
   { name: 'Status', show: ({ InvoiceStatus__r: status }) => <Status name={status?.Name} /> },
-  { name: 'Due', show: ({ DueStatus }) => <Status name={DueStatus} /> },
+  { name: 'Due', show: ({ DueDate }) => orNone(DueDate) },
+  { name: 'Payment', show: ({ DueStatus }) => <Status name={DueStatus} /> },
   {
     name: 'Total',
     isNumber: true,

@@ -94,7 +94,11 @@ export const Rows = ({
             return (
               <div key={path.join(' ')} className="rate">
                 <label>
-                  <span>{label}</span>
+                  <span>
+                    {/* For eyes the legend says it once. */}
+                    <span className="heard">{labelOf(row)}: </span>
+                    {nameOf(path)}
+                  </span>
                   <input
                     inputMode="decimal"
                     value={value['#']}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Bars } from '../charts/bars.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { quantityText } from '../shown/format.ts';
+import { percentText, quantityText } from '../shown/format.ts';
 import { Facts, None } from '../shown/values.tsx';
 import type { Repricing } from './queries.ts';
 
@@ -9,7 +9,7 @@ type Change = NonNullable<Repricing['change']>;
 type Bin = Change['bins'][number];
 
 export const percentOrNone = (percent: string | null): ReactNode =>
-  percent === null ? <None /> : `${quantityText(percent)} %`;
+  percent === null ? <None /> : percentText(percent);
 
 /** `-50` and `-25` as `25 to 50 % less`: the end nearer to 0 comes first. */
 function binText({ from, to }: Bin): string {

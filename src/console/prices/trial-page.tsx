@@ -182,7 +182,10 @@ export function TrialPage(): ReactNode {
               of={[
                 ['Status', <Status key="status" name={found.status} />],
                 ['On usage of', `${found.from.slice(0, 10)} to before ${found.to.slice(0, 10)}`],
-                ['Events', orNone(found.events)],
+                [
+                  'Events',
+                  found.events === null ? <None key="events" /> : quantityText(found.events),
+                ],
                 ['By', orNone(found.actor)],
               ]}
             />

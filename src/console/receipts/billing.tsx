@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { ChargePair } from '../corrections/charge-pair.tsx';
-import { correctedChargesOf } from '../corrections/queries.ts';
+import { correctedChargesOf, kindNames } from '../corrections/queries.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts } from '../shown/values.tsx';
 import type { Event } from './queries.ts';
@@ -75,7 +75,7 @@ export function Billing({ of, eventId }: { readonly of: Charge; readonly eventId
             ? []
             : [
                 [
-                  `Corrected (${correction.kind})`,
+                  kindNames[correction.kind] ?? correction.kind,
                   <Link
                     key="correction"
                     to="/usage/corrections/$correctionId"

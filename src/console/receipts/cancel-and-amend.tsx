@@ -139,6 +139,7 @@ function Ways({ of, hasMessage }: { of: Mending; hasMessage: boolean }): ReactNo
         operation="cancelUsageEvent"
         tryName={said.tryCancel}
         name={said.cancel}
+        isDangerous
         of={charges}
         isDisabled={reason === ''}
         onTry={async () => (await cancel(id, reason, true)).preview ?? null}

@@ -91,6 +91,18 @@ function Grants({ of, currency }: { readonly of: Explanation; readonly currency:
   );
 }
 
+/** Which prices were taken; those that are tried have no version yet. */
+export const cardText = ({
+  source,
+  versionNo,
+  fromDate,
+}: {
+  readonly source: string;
+  readonly versionNo: string;
+  readonly fromDate: string;
+}): string =>
+  `${source}, ${versionNo === '0' ? 'as it was tried' : `version ${versionNo}`} from ${fromDate}`;
+
 /** How a charge came about, from its card to its total. */
 export function Charge({
   explanation,
@@ -110,7 +122,7 @@ export function Charge({
           ['Day', explanation.date],
           ['Contract', orNone(contractLine?.contractNumber)],
           ['Instance', orNone(contractLine?.serviceInstanceId)],
-          ['Card', `${card.source}, version ${card.versionNo} from ${card.fromDate}`],
+          ['Card', cardText(card)],
         ]}
       />
       {card.note === undefined ? null : <p className="muted">{card.note}</p>}

@@ -5,6 +5,7 @@ import { Page, Section, Trail } from '../frame/page.tsx';
 import { instantText, moneyText } from '../shown/format.ts';
 import { Json } from '../shown/json.tsx';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
+import { AccountName } from '../shown/names.tsx';
 import { Press } from '../shown/press.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Billing } from './billing.tsx';
@@ -102,6 +103,18 @@ function Charges({ event }: { readonly event: Event }): ReactNode {
   });
 }
 
+/** The account by its name; where there is none, as the event calls it. */
+const Whose = ({
+  event: { accountId, billingAccountRef },
+}: {
+  readonly event: Event;
+}): ReactNode =>
+  accountId === null ? (
+    <bdi>{orNone(billingAccountRef)}</bdi>
+  ) : (
+    <AccountName accountId={accountId} />
+  );
+
 /** Why an event costs what it costs. */
 export function ReceiptPage(): ReactNode {
   const { eventId } = route.useParams();
@@ -126,7 +139,7 @@ export function ReceiptPage(): ReactNode {
               <Facts
                 of={[
                   ['Status', <Status key="status" name={event.status} />],
-                  ['Account', orNone(event.billingAccountRef)],
+                  ['Account', <Whose key="account" event={event} />],
                   ['Happened', <Instant key="happened" at={event.eventTimestamp} />],
                   ['Received', <Instant key="received" at={event.receivedAt} />],
                   ['Rated', <Instant key="rated" at={event.processedAt} />],

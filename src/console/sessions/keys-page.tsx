@@ -55,6 +55,7 @@ function Revoke({ of }: { readonly of: AccessKey }): ReactNode {
       <Action
         operation="revokeAccessKey"
         name={`Revoke ${nameOf(of)} now`}
+        isDangerous
         onDo={() => revokeKey(of.id)}
       />
     </details>

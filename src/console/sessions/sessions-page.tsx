@@ -46,7 +46,11 @@ const isOver = ({ expiresAt }: Grant): boolean => Date.parse(expiresAt) <= Date.
 const columns: readonly Column<Grant>[] = [
   { name: 'Whose', show: ({ subject }) => <bdi>{subject}</bdi> },
   { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
-  { name: 'May', show: ({ roles, scopes }) => `${roles.join(', ')}: ${scopes.join(', ')}` },
+  {
+    name: 'May',
+    show: ({ roles, scopes }) =>
+      `${roles.join(', ')}: ${scopes.includes('mcp:write') ? 'read and write' : 'read only'}`,
+  },
   { name: 'Since', show: ({ createdAt }) => <Instant at={createdAt} /> },
   { name: 'Ends', show: (grant) => <Ends of={grant} /> },
   { name: 'Signed in with', show: means },
@@ -66,6 +70,7 @@ const columns: readonly Column<Grant>[] = [
         <Action
           operation="revokeOauthGrant"
           name={`End that of ${subject}`}
+          isDangerous
           onDo={() => endSession(id)}
         />
       );
@@ -83,8 +88,8 @@ export function SessionsPage(): ReactNode {
   return (
     <Page title="Sessions">
       <p>
-        Whoever is signed in here, and what clients of models were allowed. One that ends, ends at
-        once.
+        Who is signed in to this console, and which assistants were let in. Ending one takes effect
+        at once.
       </p>
       <Listed
         query={query}

@@ -16,6 +16,7 @@ export function Action<T>({
   told,
   onDone,
   isPrimary = false,
+  isDangerous = false,
   isDisabled = false,
   isHeld = false,
 }: {
@@ -27,6 +28,8 @@ export function Action<T>({
   readonly told?: (result: T) => string;
   readonly onDone?: (result: T) => void;
   readonly isPrimary?: boolean;
+  /** What ends, removes or refuses something looks like it. */
+  readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
   /** Where it was done, and there is nothing left to do: it keeps the focus. */
   readonly isHeld?: boolean;
@@ -51,7 +54,7 @@ export function Action<T>({
   return (
     <div className="again">
       <Press
-        className={isPrimary ? 'primary' : ''}
+        className={[isPrimary && 'primary', isDangerous && 'danger'].filter(Boolean).join(' ')}
         isHeld={isPending || isHeld}
         isDisabled={isDisabled}
         onPress={() => mutate()}
@@ -75,6 +78,7 @@ export function TryFirst<Tried, Done>({
   tryName,
   name,
   of,
+  isDangerous = false,
   isDisabled = false,
   onTry,
   show,
@@ -87,6 +91,7 @@ export function TryFirst<Tried, Done>({
   readonly name: string;
   /** What is done, and to what: where it is something else, it is tried anew. */
   readonly of: string;
+  readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
   /** Null: there is nothing to be shown, and so nothing to be done. */
   readonly onTry: () => Promise<Tried | null>;
@@ -115,6 +120,7 @@ export function TryFirst<Tried, Done>({
           operation={operation}
           name={name}
           isPrimary
+          isDangerous={isDangerous}
           isDisabled={isDisabled}
           onDo={onDo}
           onDone={(done) => {

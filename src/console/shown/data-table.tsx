@@ -13,18 +13,21 @@ export interface Column<Row> {
  */
 export function DataTable<Row>({
   caption,
+  isCaptionHeard = false,
   columns,
   rows,
   keyOf,
 }: {
   readonly caption: string;
+  /** Said to those who hear the page alone: a heading above says it. */
+  readonly isCaptionHeard?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row, index: number) => string;
 }): ReactNode {
   return (
     <table role="table" className="data">
-      <caption>{caption}</caption>
+      <caption>{isCaptionHeard ? <span className="heard">{caption}</span> : caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
           {columns.map(({ name, isNumber }) => (

@@ -6,13 +6,32 @@ const numeric = (text: string): Intl.StringNumericLiteral => text as Intl.String
 /** More places than any amount has, so that none is cut off. */
 const allPlaces = 20;
 
-/** An amount with all of its places, and at least those of its currency. */
-export function moneyText(amount: string, currency: string): string {
+/** The places of the longest of some amounts: with so many of each, digit stands below digit. */
+export const placesOf = (amounts: readonly string[]): number =>
+  Math.max(0, ...amounts.map((amount) => /\.(\d+)$/.exec(amount)?.[1]?.length ?? 0));
+
+/** Made once for each currency and number of places: that is slower than to write a number with it. */
+const moneyFormats = new Map<string, Intl.NumberFormat>();
+
+function moneyFormat(currency: string, places: number): Intl.NumberFormat {
+  const key = `${currency} ${places}`;
+  const known = moneyFormats.get(key);
+  if (known) return known;
+  const style = { style: 'currency', currency, currencyDisplay: 'code' } as const;
+  const usual = new Intl.NumberFormat(locale, style).resolvedOptions().minimumFractionDigits ?? 0;
+  const made = new Intl.NumberFormat(locale, {
+    ...style,
+    minimumFractionDigits: Math.min(allPlaces, Math.max(places, usual)),
+    maximumFractionDigits: allPlaces,
+  });
+  moneyFormats.set(key, made);
+  return made;
+}
+
+/** An amount with all of its places, and at least those of its currency, or of those beside it. */
+export function moneyText(amount: string, currency: string, places = 0): string {
   try {
-    const style = { style: 'currency', currency, currencyDisplay: 'code' } as const;
-    return new Intl.NumberFormat(locale, { ...style, maximumFractionDigits: allPlaces }).format(
-      numeric(amount),
-    );
+    return moneyFormat(currency, places).format(numeric(amount));
   } catch {
     // No ISO code: the unit of a wallet.
     return `${quantityText(amount)} ${currency}`;
@@ -26,6 +45,14 @@ export const sumsText = (
 
 export const quantityText = (text: string): string =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: allPlaces }).format(numeric(text));
+
+/** A share for people: two places, or three digits where it is smaller. */
+export const percentText = (text: string): string =>
+  `${new Intl.NumberFormat(locale, {
+    maximumFractionDigits: 2,
+    maximumSignificantDigits: 3,
+    roundingPriority: 'morePrecision',
+  }).format(numeric(text))} %`;
 
 /** `2026-04-01T08:00:00.000Z` as `2026-04-01 08:00:00 UTC`. */
 export const instantText = (instant: string): string =>

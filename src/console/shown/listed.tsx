@@ -49,7 +49,14 @@ export const Listed = <Row,>({
       if (rows.length === 0) return empty === null ? null : <Empty>{empty}</Empty>;
       return (
         <>
-          <DataTable caption={caption} columns={columns} rows={rows} keyOf={keyOf} />
+          <DataTable
+            caption={caption}
+            // The heading says the same already.
+            isCaptionHeard={caption.toLowerCase() === name}
+            columns={columns}
+            rows={rows}
+            keyOf={keyOf}
+          />
           <Pager
             name={name}
             first={page * size}

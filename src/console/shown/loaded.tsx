@@ -7,6 +7,9 @@ const titles: Readonly<Record<number, string>> = {
   404: 'There is nothing here',
 };
 
+/** What the same request would be answered with again: it has to be another one. */
+const lasting = new Set([400, 403, 404, 409, 410, 422]);
+
 /** Says at its place what went wrong, and what can be done. */
 export function Fault({
   error,
@@ -28,7 +31,7 @@ export function Fault({
           Request <code>{requestId}</code>
         </p>
       )}
-      {onAgain === undefined ? null : (
+      {onAgain === undefined || lasting.has(status ?? 0) ? null : (
         <button type="button" onClick={onAgain}>
           Try again
         </button>

@@ -21,18 +21,24 @@ export function Pager({
   readonly onMove: (by: -1 | 1) => void;
 }): ReactNode {
   const last = first + shown;
-  if (isOfMany && first === 0 && BigInt(last) >= BigInt(total)) return null;
+  const isLast = BigInt(last) >= BigInt(total);
+  const isAll = first === 0 && isLast;
+  if (isOfMany && isAll) return null;
   return (
     <nav className="pager" aria-label={`Pages of ${name}`}>
       <p role="status">
         {quantityText(String(first + 1))} to {quantityText(String(last))} of {quantityText(total)}
       </p>
-      <Press isHeld={first === 0} onPress={() => onMove(-1)}>
-        Previous
-      </Press>
-      <Press isHeld={BigInt(last) >= BigInt(total)} onPress={() => onMove(1)}>
-        Next
-      </Press>
+      {isAll ? null : (
+        <>
+          <Press isHeld={first === 0} onPress={() => onMove(-1)}>
+            Previous
+          </Press>
+          <Press isHeld={isLast} onPress={() => onMove(1)}>
+            Next
+          </Press>
+        </>
+      )}
     </nav>
   );
 }

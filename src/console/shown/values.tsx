@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { instantText, localText, moneyText, quantityText } from './format.ts';
+import { localText, moneyText, quantityText } from './format.ts';
 
 export const Money = ({
   amount,
@@ -20,7 +20,9 @@ export const Instant = ({ at }: { readonly at: string | null }): ReactNode =>
     <None />
   ) : (
     <time dateTime={at} title={localText(at)}>
-      {instantText(at)}
+      {/* A line may end between the day and the time, and nowhere else. */}
+      <span className="whole">{at.slice(0, 10)}</span>{' '}
+      <span className="whole">{at.slice(11, 19)} UTC</span>
     </time>
   );
 

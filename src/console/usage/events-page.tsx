@@ -229,7 +229,7 @@ export function EventsPage(): ReactNode {
         keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
         page={page}
         size={size}
-        empty={<p>{isRejected ? 'No event is rejected here.' : 'There are no such events.'}</p>}
+        empty={<p>{isRejected ? 'No event is rejected here.' : 'No event is of this choice.'}</p>}
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
       />
     </Page>

@@ -5,7 +5,7 @@ import type { Schemas } from '../api/client.ts';
 import { Bars } from '../charts/bars.tsx';
 import { ShownAs, wayOf, type Way } from '../charts/shown-as.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { moneyText, quantityText } from '../shown/format.ts';
+import { moneyText, placesOf, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName, ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
@@ -32,12 +32,20 @@ function Group({ of }: { readonly of: Total['group'] }): ReactNode {
   return <bdi>{value}</bdi>;
 }
 
-const columnsOf = (bucket: Bucket, groupBy: string | undefined): readonly Column<Total>[] => [
+const columnsOf = (
+  bucket: Bucket,
+  groupBy: string | undefined,
+  places: number,
+): readonly Column<Total>[] => [
   { name: 'Begins', show: (row) => bucketText(row.bucket, bucket) },
   ...(groupBy ? [{ name: 'Of', show: ({ group }: Total) => <Group of={group} /> }] : []),
   { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
   { name: 'Quantity', isNumber: true, show: ({ quantity }) => quantityText(quantity) },
-  { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },
+  {
+    name: 'Amount',
+    isNumber: true,
+    show: ({ amount, currency }) => moneyText(amount, currency, places),
+  },
 ];
 
 /** The chart and the table of one currency. */
@@ -95,7 +103,7 @@ function OfCurrency({
       {way === 'chart' ? null : (
         <DataTable
           caption={`Totals in ${currency}`}
-          columns={columnsOf(bucket, groupBy)}
+          columns={columnsOf(bucket, groupBy, placesOf(rows.map(({ amount }) => amount)))}
           rows={rows}
           keyOf={(row, index) => `${row.bucket} ${index}`}
         />

@@ -40,7 +40,13 @@ export function WebhooksPage(): ReactNode {
               </p>
             </Empty>
           ) : (
-            <DataTable caption="Webhooks" columns={columns} rows={data} keyOf={({ id }) => id} />
+            <DataTable
+              caption="Webhooks"
+              isCaptionHeard
+              columns={columns}
+              rows={data}
+              keyOf={({ id }) => id}
+            />
           )
         }
       </Loaded>

@@ -115,6 +115,7 @@ export function ExecutionPage(): ReactNode {
               <Action
                 operation="cancelExecution"
                 name="Cancel it, and take back what it did"
+                isDangerous
                 onDo={() => cancel(workflowId, executionId)}
                 told={() => 'It is told to end.'}
               />

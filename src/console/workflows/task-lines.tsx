@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Json } from '../shown/json.tsx';
-import { Instant, Status } from '../shown/values.tsx';
+import { Instant, orNone, Status } from '../shown/values.tsx';
 import type { TaskRow } from './queries.ts';
 
 const msOf = (instant: string): number => Date.parse(instant);
@@ -87,7 +87,7 @@ const columns: readonly Column<TaskRow>[] = [
     name: 'Decided',
     show: ({ approval }) =>
       approval === null
-        ? ''
+        ? orNone(null)
         : approval.decisions.length === 0
           ? `approval is ${approval.status}`
           : approval.decisions

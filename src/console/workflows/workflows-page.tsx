@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Page } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Loaded } from '../shown/loaded.tsx';
+import { orNone } from '../shown/values.tsx';
 import { workflowList, type Workflow } from './queries.ts';
 
 const columns: readonly Column<Workflow>[] = [
@@ -17,7 +18,7 @@ const columns: readonly Column<Workflow>[] = [
   },
   { name: 'Name', show: ({ name }) => <code>{name}</code> },
   { name: 'Version', show: ({ version }) => (version === null ? 'built in' : String(version)) },
-  { name: 'What it does', show: ({ description }) => <bdi>{description}</bdi> },
+  { name: 'What it does', show: ({ description }) => <bdi>{orNone(description)}</bdi> },
 ];
 
 /** All that can be executed: what the tenant has defined first. */
@@ -32,6 +33,7 @@ export function WorkflowsPage(): ReactNode {
         {({ data }) => (
           <DataTable
             caption="Workflows"
+            isCaptionHeard
             columns={columns}
             rows={data.toSorted((a, b) => Number(a.version === null) - Number(b.version === null))}
             keyOf={({ id }) => id}

@@ -79,7 +79,7 @@ describe('the story of support', function () {
     // 300 x 0.02 = 6.00, less 10 %: 5.40, which the grant of 50 pays.
     expect(text).to.match(/Balance\s+USD 44\.60\s+Held\s+USD 8\.00\s+Available\s+USD 36\.60/);
     expect(text).to.match(/top-up\s+purchased\s+active\s+USD 50\.00\s+USD 8\.00\s+USD 44\.60/);
-    expect(text).to.match(/from 5 · 1,500\s+USD 5\.40/);
+    expect(text).to.match(/at 5 and 1,500\s+USD 5\.40/);
     for (const happened of [
       'Account created',
       'Contract created C-1',
