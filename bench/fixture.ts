@@ -5,7 +5,11 @@ import type { Bench } from './rows.js';
 export interface BenchClient {
   readonly url: string;
   readonly token: string;
-  send<T = { id: string }>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T>;
+  send<T = { id: string }>(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    body?: unknown,
+  ): Promise<T>;
 }
 
 export function benchClient(url: string, token: string): BenchClient {

@@ -31,7 +31,12 @@ import { measureMove } from './move.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
 import { measureWhatIf } from './what-if.js';
-import { measureConsole } from './console.js';
+import { measureDemo } from './console/demo.js';
+import { measureLive } from './console/live.js';
+import { measureMemory } from './console/memory.js';
+import { measurePages } from './console/pages.js';
+import { measureStart } from './console/start.js';
+import { measureStreams } from './console/streams.js';
 import { measureAgainst } from './against.js';
 
 const tenantId = 'bench';
@@ -119,10 +124,19 @@ const measures = {
   export: measureExports,
   pdf: measurePdf,
   'what-if': measureWhatIf,
-  console: measureConsole,
+  'console:pages': measurePages,
+  'console:live': measureLive,
+  'console:memory': measureMemory,
+  'console:streams': measureStreams,
+  'console:start': measureStart,
+  'console:demo': measureDemo,
   cells: measureCells,
   move: measureMove,
 };
+
+/** By its name, or with all that begin so: `console` is all rows of the console. */
+const isAsked = (name: string, asked: readonly string[]): boolean =>
+  asked.some((one) => name === one || name.startsWith(`${one}:`));
 
 async function run(asked: readonly string[], transactions: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'durabill-bench-'));
@@ -130,7 +144,7 @@ async function run(asked: readonly string[], transactions: number): Promise<void
   const rows: BenchRow[] = [];
   try {
     for (const [name, measure] of Object.entries(measures)) {
-      if (asked.length > 0 && !asked.includes(name)) continue;
+      if (asked.length > 0 && !isAsked(name, asked)) continue;
       tell(name);
       rows.push(...(await measure(bench)));
     }
@@ -153,7 +167,10 @@ await new Command('npm run bench --')
   .description(
     'Measures each row beside its floor; bench/results.json and docs/bench.svg keep them.',
   )
-  .argument('[rows...]', `those alone: ${Object.keys(measures).join(', ')} (default: all)`)
+  .argument(
+    '[rows...]',
+    `those alone: ${Object.keys(measures).join(', ')} (default: all); console: all of it`,
+  )
   .option(
     '--transactions <count>',
     'rated transactions that the tenant has before; flat and bill bring their own',
