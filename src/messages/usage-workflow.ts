@@ -55,6 +55,33 @@ export interface RetryPageResult {
   readonly lastId: string | null;
 }
 
+/** Which rejected events are dismissed, as many at most, and why. */
+export interface DismissalInput {
+  readonly filter: RetryFilter;
+  readonly reason: string;
+  readonly max: number;
+}
+
+/** One page of a dismissal: the newest events before an id. */
+export interface DismissalPage extends Omit<DismissalInput, 'max'> {
+  readonly size: number;
+  readonly beforeId: string | null;
+  /** Events that arrived later are left alone. */
+  readonly until: string;
+}
+
+export interface DismissalPageResult {
+  readonly dismissed: number;
+  /** Where the next page ends; null after the last. */
+  readonly lastId: string | null;
+}
+
+export interface DismissalResult {
+  readonly dismissed: number;
+  /** Whether none of the filter was left. */
+  readonly isComplete: boolean;
+}
+
 /** What the workflows of corrections are given. */
 export interface CancelEventInput {
   readonly eventId: string;

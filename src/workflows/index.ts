@@ -11,7 +11,12 @@ export * from './payment.js';
 export * from './service.js';
 export { moveClock } from './sandbox/sandbox-clock.js';
 export { moveTenant } from './cells/tenant-move.js';
-export { amendUsageEvent, cancelUsageEvent, rerateUsage } from './usage/correct-usage.js';
+export {
+  amendUsageEvent,
+  cancelUsageEvent,
+  dismissUsageEvents,
+  rerateUsage,
+} from './usage/correct-usage.js';
 export { rateUsage } from './usage/rate-usage.js';
 export { repriceUsage } from './usage/reprice-usage.js';
 export { retryUsage } from './usage/retry-usage.js';

@@ -100,4 +100,27 @@ describe('rejected events in the console', function () {
     );
     await visit.told('No event is rejected here.');
   });
+
+  // spec/beyond.md R490
+  it('are dismissed all at once, by keyboard, which says before which those are', async () => {
+    const calls = await story.service('Messages');
+    await story.send(usage('nobody', calls), usage('nobody', calls));
+    await visit.open(`/console/usage/events?status=rejected&serviceId=${calls}`, 'Rejected events');
+    await visit.tabTo('Dismiss all 2');
+    await visit.page.keyboard.press('Enter');
+    await visit.tabTo('Reason, which is kept with each');
+    await visit.page.keyboard.type('Sent by a test.');
+    await press('What dismissing them changes');
+    await visit.told('Rejected for ACCOUNT_NOT_FOUND');
+    await visit.told('They are never billed');
+    await visit.told('1 to 2 of 2');
+    await visit.inspect('rejected-all-tried');
+    await press('Dismiss them');
+    await visit.told('2 dismissed.');
+    await visit.told('No event is rejected here.');
+    await visit.find('link', 'Its execution');
+    await visit.inspect('rejected-all-dismissed');
+    await visit.click('link', 'Its execution');
+    await visit.told('"dismissed": 2');
+  });
 });

@@ -24,7 +24,7 @@ const textReferences = new Set([
 ]);
 
 /** Operations whose body chooses records: another tenant's id chooses none. */
-const filters = new Set(['retryUsageEvents']);
+const filters = new Set(['retryUsageEvents', 'dismissUsageEvents']);
 
 /** The places of a body that may refer to a record. */
 const referencesIn = (schema: Schema, body: object) =>

@@ -71,6 +71,7 @@ const operators = [
   'POST /v1/invoices/{invoiceId}/credit-notes',
   'POST /v1/usage-events/{id}/retry',
   'POST /v1/usage-events/retry',
+  'POST /v1/usage-events/dismiss',
   'POST /v1/clock',
   'POST /v1/approvals/{approvalId}',
   'POST /v1/usage-events/{id}/cancel',

@@ -126,6 +126,10 @@ const gone = await tenant
   .post(`/v1/usage-events/${delayed.id as string}/cancel`, { reason })
   .expect(200);
 await record('cancel-usage-event', await workflowIdOf(tenant, gone.body.executionId));
+await rate(tenant, usage('nobody', serviceId));
+failuresLeft = 4;
+const dismissal = await tenant.post('/v1/usage-events/dismiss', { reason }).expect(200);
+await record('dismiss-usage-events', await workflowIdOf(tenant, dismissal.body.executionId));
 failuresLeft = 4;
 const { body: rerated } = await tenant
   .post('/v1/workflows/rerate-usage/execute', {

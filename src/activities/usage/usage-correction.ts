@@ -4,6 +4,7 @@ import {
   statusAfter,
   type EventCorrection,
 } from '../../commands/usage/corrections/correct-event.js';
+import { dismissPage } from '../../commands/usage/corrections/dismiss-events.js';
 import { previewCorrection } from '../../commands/usage/corrections/preview-correction.js';
 import { previewRerating, rerateUsage } from '../../commands/usage/corrections/rerate-range.js';
 import { readAmendment } from '../../commands/usage/corrections/read-amendment.js';
@@ -12,6 +13,8 @@ import type { Scope } from '../../kernel/scope.js';
 import type {
   AmendEventInput,
   CancelEventInput,
+  DismissalPage,
+  DismissalResult,
   RerateInput,
 } from '../../messages/usage-workflow.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
@@ -99,6 +102,12 @@ export function usageCorrectionActivities(platform: Platform) {
 
     /** Gives a usage event other content. */
     amendUsageEvent: inTurn(amend),
+
+    /** Dismisses a page of rejected events. */
+    dismissPage: flowStep(platform, (scope, page: DismissalPage) => dismissPage(scope, page)),
+
+    /** Ends a dismissal, whose figures are kept with its execution. */
+    endDismissal: flowStep(platform, (_scope, done: DismissalResult) => Promise.resolve(done)),
 
     /** Begins to rate a range again: from now on its execution can be read. */
     beginRerating: flowStep(platform, (_scope, input: RerateInput) => Promise.resolve(input)),

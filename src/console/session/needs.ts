@@ -11,6 +11,7 @@ export const needs = {
   voidInvoice: 'OPERATOR',
   retryUsageEvent: 'OPERATOR',
   retryUsageEvents: 'OPERATOR',
+  dismissUsageEvents: 'OPERATOR',
   cancelUsageEvent: 'OPERATOR',
   amendUsageEvent: 'OPERATOR',
   executeWorkflow: 'OPERATOR',

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { Fragment, useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
@@ -13,23 +13,14 @@ import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceField, timeField } from './fields.ts';
-import { serviceChoice, type EventSearch } from './queries.ts';
+import { DismissAll, RetryAll } from './all-rejected.tsx';
+import { filterOf, serviceChoice, type EventSearch } from './queries.ts';
 import { Reasons } from './reasons.tsx';
 
 type Event = Schemas['UsageEventSummary'];
 type EventStatus = Event['status'];
-type Code = NonNullable<Event['code']>;
 
 const size = 50;
-
-/** The filters that the API has; what it does not know it refuses, and says so. */
-const filterOf = ({ code, from, to, accountId, serviceId }: EventSearch) => ({
-  ...(code ? { code: code as Code } : {}),
-  ...(from ? { from } : {}),
-  ...(to ? { to } : {}),
-  ...(accountId ? { accountId } : {}),
-  ...(serviceId ? { serviceId } : {}),
-});
 
 const eventList = (search: EventSearch) => {
   const { status, page = 0 } = search;
@@ -109,48 +100,6 @@ const statusNames = [
 
 const route = getRouteApi('/usage/events');
 
-const retryAll = (search: EventSearch) =>
-  read(api.POST('/v1/usage-events/retry', { body: filterOf(search) }));
-
-/** What came of it; of what there is none of, nothing. */
-const retriedText = ({
-  retried,
-  rated,
-  rejected,
-}: Awaited<ReturnType<typeof retryAll>>): string => {
-  const parts = [
-    ...(rated === '0' ? [] : [`${quantityText(rated)} rated`]),
-    ...(rejected === '0' ? [] : [`${quantityText(rejected)} still rejected`]),
-  ];
-  return retried === '0'
-    ? 'Nothing was left to try again.'
-    : `${quantityText(retried)} tried again: ${parts.join(', ')}.`;
-};
-
-/**
- * Rates all rejected events of these filters again, where there are any. Once it was pressed it stays,
- * and what came of it with it, though there may be none any more.
- */
-function RetryAll({ search, total }: { readonly search: EventSearch; total: string }): ReactNode {
-  const [isDone, setIsDone] = useState(false);
-  const isNone = total === '0';
-  if (isNone && !isDone) return null;
-  return (
-    <Action
-      operation="retryUsageEvents"
-      name={isNone ? 'Try all again' : `Try all ${quantityText(total)} again`}
-      isHeld={isNone}
-      onDo={async () => {
-        const retried = await retryAll(search);
-        // Before the list is read again: without it, this would be gone with what it says.
-        setIsDone(true);
-        return retried;
-      }}
-      told={retriedText}
-    />
-  );
-}
-
 /** What the list is filtered by. */
 function Choice({ search }: { readonly search: EventSearch }): ReactNode {
   const navigate = route.useNavigate();
@@ -212,11 +161,10 @@ export function EventsPage(): ReactNode {
       <OfAccount search={search} />
       {isRejected ? <Reasons search={search} /> : null}
       {isRejected && query.data ? (
-        <RetryAll
-          key={JSON.stringify(filterOf(search))}
-          search={search}
-          total={query.data.pagination.total}
-        />
+        <Fragment key={JSON.stringify(filterOf(search))}>
+          <RetryAll search={search} total={query.data.pagination.total} />
+          <DismissAll search={search} total={query.data.pagination.total} />
+        </Fragment>
       ) : null}
       <p role="status" className="good">
         {told}

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
@@ -30,6 +30,17 @@ export interface EventSearch {
   readonly serviceId?: string;
   readonly page?: number;
 }
+
+type Code = NonNullable<Schemas['UsageEventSummary']['code']>;
+
+/** The filters that the API has; what it does not know it refuses, and says so. */
+export const filterOf = ({ code, from, to, accountId, serviceId }: EventSearch) => ({
+  ...(code ? { code: code as Code } : {}),
+  ...(from ? { from } : {}),
+  ...(to ? { to } : {}),
+  ...(accountId ? { accountId } : {}),
+  ...(serviceId ? { serviceId } : {}),
+});
 
 /** Bars of a chart, and rows of its table, at most. */
 export const rowsMax = 400;
@@ -72,13 +83,8 @@ export const usageSummary = queryOptions({
 });
 
 /** Why events of these filters were rejected. */
-export const rejections = ({ from, to, accountId, serviceId }: EventSearch) => {
-  const query = {
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(accountId ? { accountId } : {}),
-    ...(serviceId ? { serviceId } : {}),
-  };
+export const rejections = (search: EventSearch) => {
+  const { code: _code, ...query } = filterOf(search);
   return queryOptions({
     queryKey: ['usage rejections', query],
     placeholderData: keepPreviousData,

@@ -3,9 +3,18 @@ import { stringifyJson } from '../../kernel/text/json.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { AmendEventInput, CancelEventInput } from '../../messages/usage-workflow.js';
+import type { Static } from 'typebox';
 import type { Platform } from '../../process/platform.js';
 import { findUsageEvent, getUsageEvent } from '../../queries/usage/usage-event.js';
-import type { AmendBody, CancelBody } from '../../schemas/usage/usage-correction.js';
+import { countRejections } from '../../queries/usage/finding/usage-rejections.js';
+import { readUsageEventFilter } from '../../queries/usage/finding/usage-event-filter.js';
+import { rejectionsMax } from '../../schemas/usage/usage-event.js';
+import type {
+  AmendBody,
+  CancelBody,
+  DismissBody,
+  EventsDismissed,
+} from '../../schemas/usage/usage-correction.js';
 import { runFlow } from '../run-flow.js';
 
 const askMs = 100;
@@ -77,4 +86,28 @@ export async function amendUsageEvent(
     summary: 'amend a usage event',
   });
   return output;
+}
+
+/** Dismisses rejected events of a filter, or says which they would be. */
+export async function dismissUsageEvents(
+  scope: Scope,
+  platform: Platform,
+  { reason, dryRun = false, ...given }: DismissBody,
+  idempotencyKey: string | null,
+): Promise<Static<typeof EventsDismissed>> {
+  const filter = readUsageEventFilter(given);
+  if (dryRun) {
+    const { counted: dismissed, ...found } = await countRejections(scope, filter);
+    return { dismissed, ...found, dryRun };
+  }
+  const { output, executionId } = await runFlow(scope, platform, {
+    workflow: 'dismissUsageEvents',
+    input: { filter, reason, max: rejectionsMax },
+    businessKey: (id) => `usage-dismissal/${id}`,
+    entityType: 'usage',
+    entityId: 'rejected',
+    idempotencyKey,
+    summary: 'dismiss rejected usage',
+  });
+  return { ...output, executionId };
 }

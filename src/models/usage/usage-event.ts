@@ -254,6 +254,20 @@ export class UsageEvent extends TenantModel {
     ];
   }
 
+  /** Cancels events, whose rows are locked; `reason` is why. */
+  static async cancel(
+    trx: Knex.Transaction,
+    tenantId: string,
+    ids: readonly string[],
+    reason: string,
+  ): Promise<void> {
+    await trx.raw(
+      `update usage_event set status = 'canceled', code = null, reason = ?
+       where tenant_id = ? and id = any(?::uuid[])`,
+      [reason, tenantId, [...ids]],
+    );
+  }
+
   /** Counts messages by outcome in a range of the log. */
   static async countRange(trx: Knex, tenantId: string, range: PlaceRange): Promise<UsageCounts> {
     const rows = (await UsageEvent.at(trx, tenantId, [range])

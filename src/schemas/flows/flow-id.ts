@@ -37,6 +37,7 @@ export const operationWorkflows = [
   { workflow: 'decideApproval', name: 'decide-approval' },
   { workflow: 'cancelUsageEvent', name: 'cancel-usage-event' },
   { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
+  { workflow: 'dismissUsageEvents', name: 'dismiss-usage-events' },
 ] as const;
 
 /** Names under which executions of what is built in are found: no other workflow has one of these. */

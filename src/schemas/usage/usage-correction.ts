@@ -6,6 +6,7 @@ import { Count, Instant, nullable, optional, Text, Uuid, writeBody } from '../fi
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
+import { eventFilter, RejectionReason } from './usage-event.js';
 import { UsageMessage } from './usage-message.js';
 
 const reason = Text('Why; the correction says so.', 1000);
@@ -34,6 +35,38 @@ export const AmendBody = writeBody(
   { description: 'What an event should have said, and why.' },
 );
 export type AmendBody = Static<typeof AmendBody>;
+
+export const DismissBody = writeBody(
+  {
+    ...eventFilter,
+    reason: Text('Why; each event says so.', 1000),
+    dryRun,
+  },
+  {
+    description:
+      'Which rejected events are dismissed: all of them when nothing but a reason is given.',
+  },
+);
+export type DismissBody = Static<typeof DismissBody>;
+
+export const EventsDismissed = Type.Object(
+  {
+    dismissed: Count('Events that were dismissed, or would be.'),
+    isComplete: Type.Boolean({
+      description: 'Whether these are all of the filter: false where there are more than 100,000.',
+    }),
+    reasons: Type.Optional(
+      Type.Array(RejectionReason, {
+        description: 'Of a dry run alone: why they were rejected, the most frequent reason first.',
+      }),
+    ),
+    executionId: Type.Optional(Uuid('The execution that has done it.')),
+    dryRun: Type.Optional(
+      Type.Literal(true, { description: 'Of a dry run alone: nothing was written.' }),
+    ),
+  },
+  { description: 'What became of rejected events that are not wanted.' },
+);
 
 const kinds = ['cancel', 'amend', 'rerate'] as const;
 
@@ -232,6 +265,25 @@ export const usageCorrectionOperations = {
     idempotency: 'flow',
     success: reply.dto(EventCorrected),
     errors: [400, 404, 409, 504],
+  }),
+  dismiss: operation({
+    id: 'dismissUsageEvents',
+    weight: 'heavy',
+    method: 'POST',
+    path: '/v1/usage-events/dismiss',
+    tag,
+    family,
+    isAddition: true,
+    summary: 'Dismiss rejected events, by filter',
+    description:
+      'Each is canceled: it is never billed, and not tried again. At most the newest 100,000; those ' +
+      'that arrive meanwhile are left alone. A dry run counts them by reason, and writes nothing.',
+    body: DismissBody,
+    example: { code: 'ACCOUNT_NOT_FOUND', reason: 'Sent by a test.' },
+    access: 'operator',
+    idempotency: 'flow',
+    success: reply.dto(EventsDismissed),
+    errors: [400, 409, 504],
   }),
   list: operation({
     id: 'listCorrections',

@@ -140,7 +140,8 @@ const reach = {
   ...timeRangeQuery('Events'),
 };
 
-const filter = {
+/** What rejected events are chosen by; those of a list, beside their status, too. */
+export const eventFilter = {
   ...reach,
   code: Type.Optional(Code),
   externalTransactionId: Type.Optional(Text("The producer's id.")),
@@ -148,7 +149,7 @@ const filter = {
 
 export const RetryBody = writeBody(
   {
-    ...filter,
+    ...eventFilter,
     status: Type.Optional(Type.Literal('rejected', { description: 'Only rejected ones can be.' })),
   },
   { description: 'Which rejected events to rate again: all of them when nothing is given.' },
@@ -191,7 +192,7 @@ export const OutcomesBody = writeBody(
 );
 export type OutcomesBody = Static<typeof OutcomesBody>;
 
-const Reason = Type.Object(
+export const RejectionReason = Type.Object(
   { code: Code, events: Count('Events that were rejected for it.') },
   { description: 'A reason.' },
 );
@@ -199,7 +200,7 @@ const Reason = Type.Object(
 export const UsageOutcomes = Type.Object(
   {
     ...Tally,
-    reasons: Type.Array(Reason, {
+    reasons: Type.Array(RejectionReason, {
       description: 'Why events were rejected, the most frequent first.',
     }),
     rejectedEvents: Type.Array(UsageEventSummary, {
@@ -222,7 +223,7 @@ export const UsageRejections = Type.Object(
     isComplete: Type.Boolean({
       description: `Whether these are all of the filter: false where ${rejectionsMax} were counted.`,
     }),
-    reasons: Type.Array(Reason, {
+    reasons: Type.Array(RejectionReason, {
       description: 'Why they were rejected, the most frequent reason first.',
     }),
   },
@@ -239,7 +240,7 @@ export const usageEventOperations = {
     path: '/v1/usage-events',
     ...place,
     summary: 'List usage events, newest first',
-    query: Type.Object({ ...offsetQuery, status: Type.Optional(Status), ...filter }),
+    query: Type.Object({ ...offsetQuery, status: Type.Optional(Status), ...eventFilter }),
     details:
       'Filter by what became of them: with status=rejected and a code, those that one mending will help.',
     success: reply.offsetPage(UsageEventSummary),

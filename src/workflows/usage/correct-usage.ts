@@ -3,6 +3,8 @@ import type { FlowRun } from '../../messages/flow-run.js';
 import type {
   AmendEventInput,
   CancelEventInput,
+  DismissalInput,
+  DismissalPage,
   RerateInput,
 } from '../../messages/usage-workflow.js';
 import { lastStep, step } from '../runtime/flow-step.js';
@@ -28,4 +30,23 @@ export async function rerateUsage(run: FlowRun<RerateInput>) {
   const { input } = run;
   await step(shortSteps.beginRerating, run, input);
   return lastStep(longCorrections.rerateUsage, run, input);
+}
+
+const pageSize = 1_000;
+
+/** Dismisses rejected events of a filter, page by page (docs/decisions/0521). */
+export async function dismissUsageEvents(run: FlowRun<DismissalInput>) {
+  const { filter, reason, max } = run.input;
+  const until = new Date().toISOString();
+  let dismissed = 0;
+  let beforeId: string | null = null;
+  for (let left = max; left > 0; left -= pageSize) {
+    const size = Math.min(pageSize, left);
+    const page: DismissalPage = { filter, reason, until, beforeId, size };
+    const done = await step(shortSteps.dismissPage, run, page);
+    dismissed += done.dismissed;
+    beforeId = done.lastId;
+    if (beforeId === null) break;
+  }
+  return lastStep(shortSteps.endDismissal, run, { dismissed, isComplete: beforeId === null });
 }

@@ -70,6 +70,15 @@ const event = (id: string, serviceId: string, dimensions: object, account = 'acc
 const ingest = (attacker: Attacker, batch: readonly object[]) =>
   attacker.send({ path: '/v1/ingest/usage/batch', method: 'POST', body: textOf(batch) });
 
+/** A thousand events that are rejected. */
+const ingestRejected = (attacker: Attacker, round: number) =>
+  ingest(
+    attacker,
+    times(1_000, (index) =>
+      event(`${attacker.stamp}-${round}-${index}`, 'no such service', { units: '1' }),
+    ),
+  );
+
 const manyDigits = '99999999999999999999.999999999999999999';
 
 /** Batches of 1,000 events of a service, whose accounts fall in all partitions. */
@@ -237,19 +246,25 @@ export const ratingAttacks: readonly Attack[] = [
     name: 'usage whose every event is rejected, tried again by filter',
     operations: ['retryUsageEvents', 'retryUsageEvent'],
     async run(attacker) {
-      for (let round = 0; round < 5; round += 1) {
-        await ingest(
-          attacker,
-          times(1_000, (index) =>
-            event(`${attacker.stamp}-${round}-${index}`, 'no such service', { units: '1' }),
-          ),
-        );
-      }
+      for (let round = 0; round < 5; round += 1) await ingestRejected(attacker, round);
       await attacker.flood((index) => ({
         path: '/v1/usage-events/retry',
         method: 'POST',
         body: '{}',
         headers: { 'idempotency-key': `r${index}` },
+      }));
+    },
+  },
+  {
+    name: 'usage whose every event is rejected, dismissed by filter',
+    operations: ['dismissUsageEvents'],
+    async run(attacker) {
+      for (let round = 0; round < 5; round += 1) await ingestRejected(attacker, round);
+      await attacker.flood((index) => ({
+        path: '/v1/usage-events/dismiss',
+        method: 'POST',
+        body: JSON.stringify({ reason: 'x'.repeat(1_000), dryRun: index % 2 === 0 }),
+        headers: { 'idempotency-key': `d${index}` },
       }));
     },
   },

@@ -199,6 +199,7 @@ async function use(story: Story, tenant: TestTenant): Promise<void> {
     body: { message: amended, reason: 'Sent in the wrong unit.' },
   });
   await story.call('cancelUsageEvent', { params: { id: 'evt-0002' } });
+  await story.call('dismissUsageEvents');
   story.params['correctionId'] = corrected.correctionId;
   await story.call('listCorrectedCharges', { query: 'explain=true' });
   const repriced = await story.call('executeWorkflow', {

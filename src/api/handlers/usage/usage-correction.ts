@@ -1,4 +1,8 @@
-import { amendUsageEvent, cancelUsageEvent } from '../../../flows/usage/usage-correction.js';
+import {
+  amendUsageEvent,
+  cancelUsageEvent,
+  dismissUsageEvents,
+} from '../../../flows/usage/usage-correction.js';
 import { listCorrectedCharges } from '../../../queries/usage/corrections/corrected-charge.js';
 import { getCorrection, listCorrections } from '../../../queries/usage/corrections/correction.js';
 import type { Operations } from '../../../schemas/index.js';
@@ -9,6 +13,8 @@ export const usageCorrectionHandlers: Handlers<Operations['usageCorrection']> = 
     cancelUsageEvent(scope, platform, { ...params, ...body }, idempotencyKey),
   amend: ({ params, body, idempotencyKey }, scope, platform) =>
     amendUsageEvent(scope, platform, { ...params, ...body }, idempotencyKey),
+  dismiss: ({ body, idempotencyKey }, scope, platform) =>
+    dismissUsageEvents(scope, platform, body, idempotencyKey),
   list: ({ query: { limit, offset, ...filter } }, scope) =>
     listCorrections(scope, filter, { limit, offset }),
   get: ({ params }, scope) => getCorrection(scope, params.correctionId),

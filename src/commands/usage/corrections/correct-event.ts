@@ -189,8 +189,7 @@ async function keepAndChange(
   run: RatingRun,
   { event, correctionId, changedAt }: ChangedEvent,
 ): Promise<void> {
-  await UsageEventChange.keep(trx, tenantId, {
-    eventId,
+  await UsageEventChange.keep(trx, tenantId, [eventId], {
     reason,
     correctionId,
     changedAt,
@@ -222,11 +221,7 @@ async function keepAndChange(
     );
     if (!wasRated) await writeTogether(trx, searchedIds(tenantId, [externalTransactionId]));
   } else {
-    await trx.raw(
-      `update usage_event set status = 'canceled', code = null, reason = ?
-       where tenant_id = ? and id = ?`,
-      [reason, tenantId, eventId],
-    );
+    await UsageEvent.cancel(trx, tenantId, [eventId], reason);
   }
   if (!wasRated) return;
   const list = { eventId };

@@ -5,7 +5,6 @@ import { TenantModel } from '../../db/tenant-model.js';
 import type { UsageStatus } from '../usage-event.js';
 
 interface Change {
-  readonly eventId: string;
   readonly change: 'cancel' | 'amend';
   readonly reason: string;
   /** Null: a rejected event was dismissed. */
@@ -38,28 +37,30 @@ export class UsageEventChange extends TenantModel {
   declare runId: string;
   declare processedAt: Date;
 
-  /** Keeps what the event is before it is changed; its row is locked. */
+  /** Keeps what events are before they are changed; their rows are locked. */
   static async keep(
     trx: Knex.Transaction,
     tenantId: string,
-    { eventId, change, reason, correctionId, message, changedAt }: Change,
+    eventIds: readonly string[],
+    { change, reason, correctionId, message, changedAt }: Change,
   ): Promise<void> {
     await sqlRows(
       trx,
       `insert into usage_event_change (tenant_id, event_id, number, id, changed_at, correction_id,
          change, change_reason, message, partition, "offset", status, code, reason, account_id,
          service_id, event_at, workflow_id, run_id, processed_at)
-       select tenant_id, id, 1 + (
+       select tenant_id, event.id, 1 + (
            select count(*) from usage_event_change as known
            where known.tenant_id = event.tenant_id and known.event_id = event.id
-         ), :id, :changedAt::timestamptz, :correctionId::uuid, :change::text, :changeReason::text, :message::text,
+         ), given.id, :changedAt::timestamptz, :correctionId::uuid, :change::text, :changeReason::text, :message::text,
          partition, "offset", status, code, reason, account_id, service_id, event_at, workflow_id,
          run_id, processed_at
-       from usage_event as event where tenant_id = :tenantId and id = :eventId::uuid`,
+       from unnest(:eventIds::uuid[], :ids::uuid[]) as given (event_id, id)
+       join usage_event as event on event.tenant_id = :tenantId and event.id = given.event_id`,
       {
         tenantId,
-        eventId,
-        id: newId(),
+        eventIds,
+        ids: eventIds.map(() => newId()),
         change,
         changeReason: reason,
         correctionId,

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { runFlow } from '../../../src/flows/run-flow.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../../support/billing/usage.js';
+import type { TestTenant } from '../../support/servers/instance.js';
+import { openReceiver } from '../../support/servers/receiver.js';
+import { useInstance } from '../../support/servers/use-instance.js';
+
+const path = '/v1/usage-events/dismiss';
+const reason = 'Sent by a test.';
+
+describe('rejected events that are dismissed by filter', function () {
+  this.timeout(60_000);
+  const instance = useInstance({ withWorkers: true });
+  let tenant: TestTenant;
+  let serviceId: string;
+  beforeEach(async () => {
+    tenant = await instance.tenant();
+    serviceId = await createService(tenant, 'Calls');
+    await createAccount(tenant, 'acme');
+  });
+
+  const sent = async (accounts: readonly string[]) => {
+    const messages = accounts.map((account) => ({ message: usage(account, serviceId) }));
+    await tenant.post('/v1/ingest/usage/batch', messages).expect(200);
+    await waitUntilRated(tenant, messages.length);
+  };
+  const dismiss = async (body: object) =>
+    (await tenant.post(path, { reason, ...body }).expect(200)).body;
+  const counts = async () => (await tenant.get('/v1/usage-events/summary').expect(200)).body;
+  const wrong = { dimensions: { api_calls: 'a lot' } };
+
+  // spec/beyond.md R490
+  it('are counted before, and canceled with the reason then', async () => {
+    await send(tenant, usage('acme', serviceId, wrong));
+    await sent(['acme', 'nobody', 'nobody', 'other']);
+    const filter = { code: 'ACCOUNT_NOT_FOUND' };
+    const tried = await dismiss({ ...filter, dryRun: true });
+    expect(tried).to.deep.equal({
+      dismissed: 3,
+      isComplete: true,
+      reasons: [{ code: 'ACCOUNT_NOT_FOUND', events: 3 }],
+      dryRun: true,
+    });
+    expect(await counts()).to.include({ rated: 1, rejected: 4, canceled: 0 });
+    const { executionId, ...done } = await dismiss(filter);
+    expect(done).to.deep.equal({ dismissed: 3, isComplete: true });
+    expect(await counts()).to.include({ accepted: 5, rated: 1, rejected: 1, canceled: 3 });
+    const { body } = await tenant.get('/v1/usage-events?status=canceled').expect(200);
+    expect(body.data).to.have.length(3);
+    for (const event of body.data) expect(event).to.include({ code: null, reason });
+    const page = await tenant
+      .get(`/v1/workflows/dismiss-usage-events/executions/${executionId}`)
+      .expect(200);
+    expect(page.body).to.deep.include({
+      status: 'completed',
+      output: { dismissed: 3, isComplete: true },
+    });
+    const entries = await tenant.get('/v1/audit?recordType=usage_event_change').expect(200);
+    expect(entries.body.data).to.have.length(3);
+    await tenant
+      .post('/v1/usage-events/retry', filter)
+      .expect(200, { retried: 0, rated: 0, rejected: 0 });
+    expect(await dismiss(filter)).to.include({ dismissed: 0, isComplete: true });
+    await tenant.post(`/v1/usage-events/${body.data[0].id}/cancel`, { reason }).expect(409);
+  });
+
+  it('are as many as are asked for at most, the newest of them, page by page', async () => {
+    await sent(Array.from({ length: 600 }, () => 'nobody'));
+    await sent(Array.from({ length: 600 }, () => 'other'));
+    const { output } = await runFlow(tenant.scope, instance.platform, {
+      workflow: 'dismissUsageEvents',
+      input: { filter: {}, reason, max: 1_001 },
+      businessKey: (id) => `usage-dismissal/${id}`,
+      entityType: 'usage',
+      entityId: 'rejected',
+      idempotencyKey: null,
+      summary: 'dismiss rejected usage',
+    });
+    expect(output).to.deep.equal({ dismissed: 1_001, isComplete: false });
+    const { body } = await tenant.get('/v1/usage-events?status=rejected&limit=1000').expect(200);
+    expect(body.data).to.have.length(199);
+    for (const event of body.data) expect(event.billingAccountRef).to.equal('nobody');
+    expect(await dismiss({})).to.include({ dismissed: 199, isComplete: true });
+    expect(await counts()).to.include({ accepted: 1_200, rejected: 0, canceled: 1_200 });
+  });
+
+  it('are told to webhooks as one that is canceled is', async () => {
+    const receiver = await openReceiver();
+    try {
+      await tenant
+        .post('/v1/webhooks', {
+          url: receiver.url,
+          events: ['usage.canceled'],
+          secret: 'a-secret-of-24-characters',
+        })
+        .expect(201);
+      await sent(['nobody', 'nobody']);
+      await dismiss({});
+      const received = await receiver.until((arrived) => arrived.length === 2);
+      for (const { payload } of received) {
+        expect(payload.data).to.include({
+          status: 'canceled',
+          correctionId: null,
+          correctionReason: reason,
+        });
+      }
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('are those of the first request where it is repeated under its key', async () => {
+    await sent(['nobody']);
+    const ask = (body: object) =>
+      tenant.post(path, { reason, ...body }).set('idempotency-key', 'once');
+    const first = await ask({}).expect(200);
+    expect(first.body.dismissed).to.equal(1);
+    expect((await ask({}).expect(200)).body).to.deep.equal(first.body);
+    await ask({ code: 'NO_RATE_CARD' }).expect(409);
+  });
+
+  for (const body of [{}, { reason: '' }, { reason, status: 'rejected' }, { reason, code: 'X' }]) {
+    it(`are none with ${JSON.stringify(body)}`, async () => {
+      const answer = await tenant.post(path, body).expect(400);
+      expect(answer.body.error.code).to.equal('VALIDATION_ERROR');
+    });
+  }
+});
