@@ -75,6 +75,28 @@ describe('billing in the console', function () {
     await visit.inspect('billing-schedules-none');
   });
 
+  // spec/beyond.md R466
+  it('removes by keyboard a schedule that cannot be read, beside one that can', async () => {
+    const { tenant, instance } = story;
+    const { waiter, taskQueue } = instance.platform.temporal;
+    await waiter.schedule.create({
+      scheduleId: `billing/${tenant.id}`,
+      spec: { calendars: [{ hour: [7, 8] }] },
+      action: { type: 'startWorkflow', workflowType: 'scheduleBilling', taskQueue, args: [] },
+      state: { paused: true },
+    });
+    await tenant.put('/v1/schedules/audit', { every: 'Weekly', hour: 4 }).expect(200);
+    await visit.open('/console/billing', 'Billing');
+    await visit.told('Every Monday at 04:00 UTC the week before is audited.');
+    await visit.told('cannot be read: by it, something may be billed at any time.');
+    await visit.inspect('billing-schedule-unreadable');
+    await visit.tabTo('Remove the schedule of billing');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It is removed.');
+    await visit.told('Nothing is billed by itself: there is no schedule.');
+    await tenant.delete('/v1/schedules/audit').expect(204);
+  });
+
   it('says at its place what cannot be billed, and what is not there', async () => {
     await visit.open('/console/billing', 'Billing');
     await visit.tabTo('Last day');

@@ -158,4 +158,54 @@ describe('the clock of a tenant', () => {
       invoiceDate: '2027-02-01',
     });
   }).timeout(120_000);
+
+  // spec/beyond.md R246, R466
+  it('carries out a schedule that was set over HTTP, but nothing of while it was paused', async () => {
+    const tenant = await sandboxAt('2027-01-15T10:00:00Z');
+    const set = (body: object) => tenant.put('/v1/schedules/billing', body).expect(200);
+    const listed = async () => (await tenant.get('/v1/schedules').expect(200)).body.schedules[0];
+    const jobsUntil = async (now: string) =>
+      ((await move(tenant, now).expect(200)).body.done as Done[]).map(
+        ({ at, kind, status }) => `${at} ${kind} ${status}`,
+      );
+    const { body: first } = await set({ every: 'Weekly', hour: 2 });
+    // The fifteenth is a Friday.
+    const monday = { nextAt: '2027-01-18T02:00:00.000Z', periodStart: '2027-01-11' };
+    expect(first).to.include({ ...monday, periodEnd: '2027-01-17' });
+    expect(await jobsUntil('2027-01-18T01:59:59Z')).to.deep.equal([]);
+    expect(await listed()).to.deep.equal(first);
+    expect(await jobsUntil('2027-01-18T02:00:00Z')).to.deep.equal([
+      '2027-01-18T02:00:00.000Z billing-run completed',
+    ]);
+    expect(await listed()).to.include({
+      nextAt: '2027-01-25T02:00:00.000Z',
+      periodStart: '2027-01-18',
+    });
+    await set({ paused: true });
+    expect(await jobsUntil('2027-01-28')).to.deep.equal([]);
+    expect(await listed()).to.include({ paused: true, nextAt: null });
+    await set({ paused: false });
+    expect(await jobsUntil('2027-02-02')).to.deep.equal([
+      '2027-02-01T02:00:00.000Z billing-run completed',
+    ]);
+    await tenant.delete('/v1/schedules/billing').expect(204);
+    expect(await jobsUntil('2027-02-10')).to.deep.equal([]);
+  });
+
+  // spec/beyond.md R466
+  it('stands while a schedule cannot be read, and says which', async () => {
+    const tenant = await sandboxAt('2027-01-15T10:00:00Z');
+    const { waiter, taskQueue } = instance.platform.temporal;
+    await waiter.schedule.create({
+      scheduleId: `audit/${tenant.id}`,
+      spec: { calendars: [{ hour: [7, 8] }] },
+      action: { type: 'startWorkflow', workflowType: 'scheduleUsageAudit', taskQueue, args: [] },
+      state: { paused: true },
+    });
+    const { body } = await move(tenant, '2027-02-01').expect(409);
+    expect(body.error.message).to.include("The schedule of 'audit'");
+    expect((await clockOf(tenant)).now).to.equal('2027-01-15T10:00:00.000Z');
+    await tenant.delete('/v1/schedules/audit').expect(204);
+    await move(tenant, '2027-02-01').expect(200);
+  });
 });

@@ -67,6 +67,30 @@ const WhatIsSet = ({
   </>
 );
 
+/** One that another than us has set: what it does is not known here. */
+const WhatIsUnreadable = ({
+  job,
+  done,
+  onRemoved,
+}: {
+  readonly job: Job;
+  readonly done: string;
+  readonly onRemoved: () => void;
+}): ReactNode => (
+  <>
+    <p>
+      There is a schedule that was changed in Temporal itself and cannot be read: by it, something
+      may be {done} at any time. Remove it, and set it anew.
+    </p>
+    <Action
+      operation="deleteSchedule"
+      name={`Remove the schedule of ${job}`}
+      onDo={() => removeSchedule(job)}
+      onDone={onRemoved}
+    />
+  </>
+);
+
 /** Another time, said in words before it is set. */
 function SetTime({
   job,
@@ -126,25 +150,34 @@ function OfJob({
   job,
   title,
   done,
-}: (typeof jobs)[number] & { readonly of: Schedule | undefined }): ReactNode {
+  isUnreadable,
+}: (typeof jobs)[number] & {
+  readonly of: Schedule | undefined;
+  readonly isUnreadable: boolean;
+}): ReactNode {
   const [said, setSaid] = useState('');
+  const onRemoved = () => setSaid('It is removed.');
   return (
     <section className="card" aria-label={title}>
       <h3>{title}</h3>
-      {of === undefined ? (
-        <p>Nothing is {done} by itself: there is no schedule.</p>
+      {of ? (
+        <WhatIsSet of={of} done={done} onRemoved={onRemoved} />
+      ) : isUnreadable ? (
+        <WhatIsUnreadable job={job} done={done} onRemoved={onRemoved} />
       ) : (
-        <WhatIsSet of={of} done={done} onRemoved={() => setSaid('It is removed.')} />
+        <p>Nothing is {done} by itself: there is no schedule.</p>
       )}
       <p role="status" className="good">
-        {of === undefined ? said : ''}
+        {of === undefined && !isUnreadable ? said : ''}
       </p>
-      <details>
-        <summary>
-          {of === undefined ? `Set a schedule of ${job}` : `Another time of ${job}`}
-        </summary>
-        <SetTime job={job} done={done} of={of} />
-      </details>
+      {isUnreadable ? null : (
+        <details>
+          <summary>
+            {of === undefined ? `Set a schedule of ${job}` : `Another time of ${job}`}
+          </summary>
+          <SetTime job={job} done={done} of={of} />
+        </details>
+      )}
     </section>
   );
 }
@@ -155,10 +188,15 @@ export function Schedules(): ReactNode {
   return (
     <Section title="By itself">
       <Loaded query={query}>
-        {({ schedules: all }) => (
+        {({ schedules: all, unreadable }) => (
           <div className="sides">
             {jobs.map((each) => (
-              <OfJob key={each.job} {...each} of={all.find(({ job }) => job === each.job)} />
+              <OfJob
+                key={each.job}
+                {...each}
+                of={all.find(({ job }) => job === each.job)}
+                isUnreadable={unreadable.includes(each.job)}
+              />
             ))}
           </div>
         )}

@@ -42,15 +42,17 @@ function present(
   return { ...common, nextAt: next.toISOString(), ...periodBefore(every, utcDate(next)) };
 }
 
-/** The schedules of a tenant. */
+/** The schedules of a tenant, and the jobs whose schedule cannot be read (docs/decisions/0522). */
 export async function listSchedules(scope: Scope, platform: Platform) {
   const schedules: ScheduleDto[] = [];
+  const unreadable: ScheduledJob[] = [];
   const { temporal } = platform;
   for (const job of scheduledJobs) {
-    const times = await askTemporal(platform, () => readSchedule(temporal, scope.tenantId, job));
-    if (times) schedules.push(present(job, times, scope.now()));
+    const found = await askTemporal(platform, () => findSchedule(temporal, scope.tenantId, job));
+    if (found?.times) schedules.push(present(job, found.times, scope.now()));
+    else if (found) unreadable.push(job);
   }
-  return { schedules };
+  return { schedules, unreadable };
 }
 
 /** One change of a schedule of a tenant at a time. */

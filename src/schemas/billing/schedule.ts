@@ -16,13 +16,15 @@ const hour = Type.Integer({
 });
 const paused = Type.Boolean({ description: 'Whether nothing begins by it until it goes on.' });
 
+const job = Type.Unsafe<(typeof scheduledJobs)[number]>({
+  type: 'string',
+  enum: [...scheduledJobs],
+  description: 'billing: a billing run of all accounts; audit: an audit of rated usage.',
+});
+
 export const Schedule = Type.Object(
   {
-    job: Type.Unsafe<(typeof scheduledJobs)[number]>({
-      type: 'string',
-      enum: [...scheduledJobs],
-      description: 'billing: a billing run of all accounts; audit: an audit of rated usage.',
-    }),
+    job,
     every,
     hour,
     paused,
@@ -35,7 +37,14 @@ export const Schedule = Type.Object(
 export type ScheduleDto = Static<typeof Schedule>;
 
 export const Schedules = Type.Object(
-  { schedules: Type.Array(Schedule, { description: 'Those that are set.' }) },
+  {
+    schedules: Type.Array(Schedule, { description: 'Those that are set.' }),
+    unreadable: Type.Array(job, {
+      description:
+        'Jobs whose schedule was changed in Temporal itself and cannot be read: they begin by it all the ' +
+        'same. It can be removed, and set anew then.',
+    }),
+  },
   { description: 'What begins by itself.' },
 );
 
@@ -58,7 +67,7 @@ export const scheduleOperations = {
     summary: 'List when billing runs and audits begin by themselves',
     description: 'A job that is not listed has no schedule: it begins when somebody asks for it.',
     success: reply.dto(Schedules),
-    errors: [409],
+    errors: [],
   }),
   set: operation({
     ...one,

@@ -80,7 +80,10 @@ describe('schedules of billing runs and audits', () => {
   it('are those of their tenant, and changed by ADMIN alone', async () => {
     const [own, other] = [await instance.tenant(), await instance.tenant()];
     await own.put(`${path}/billing`, { hour: 5 }).expect(200);
-    expect((await other.get(path).expect(200)).body).to.deep.equal({ schedules: [] });
+    expect((await other.get(path).expect(200)).body).to.deep.equal({
+      schedules: [],
+      unreadable: [],
+    });
     await other.delete(`${path}/billing`).expect(404);
     const operator = await instance.token(own.id, ['OPERATOR']);
     const as = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' };
@@ -162,7 +165,7 @@ describe('schedules of billing runs and audits', () => {
   });
 
   // spec/beyond.md R466
-  it('that cannot be read are neither left out nor replaced, but can be removed', async () => {
+  it('that cannot be read are listed as such and not replaced, but can be removed', async () => {
     const foreign: [string, CalendarSpec[]][] = [
       ['Monthly', [{ hour: 7 }, { hour: 8 }]],
       ['Monthly', [{ dayOfMonth: 1, hour: [7, 8] }]],
@@ -172,11 +175,17 @@ describe('schedules of billing runs and audits', () => {
     for (const [every, calendars] of foreign) {
       const tenant = await instance.tenant();
       await setInTemporal(tenant.id, every, calendars);
-      await tenant.get(path).expect(409);
+      const audited = await tenant.put(`${path}/audit`, { hour: 4 }).expect(200);
+      const { body } = await tenant.get(path).expect(200);
+      expect(body).to.deep.equal({ schedules: [audited.body], unreadable: ['billing'] });
+      await tenant.delete(`${path}/audit`).expect(204);
       await tenant.put(`${path}/billing`, { hour: 3 }).expect(409);
-      expect(await auditOf(tenant)).to.deep.equal([]);
+      expect((await auditOf(tenant)).map(([job]) => job)).to.deep.equal(['audit', 'audit']);
       await tenant.delete(`${path}/billing`).expect(204);
-      expect((await tenant.get(path).expect(200)).body).to.deep.equal({ schedules: [] });
+      expect((await tenant.get(path).expect(200)).body).to.deep.equal({
+        schedules: [],
+        unreadable: [],
+      });
     }
   });
 
@@ -209,7 +218,10 @@ describe('schedules of billing runs and audits', () => {
     } finally {
       schedule.getHandle = getHandle;
     }
-    expect((await tenant.get(path).expect(200)).body).to.deep.equal({ schedules: [] });
+    expect((await tenant.get(path).expect(200)).body).to.deep.equal({
+      schedules: [],
+      unreadable: [],
+    });
     expect(await auditOf(tenant)).to.deep.equal([
       ['billing', 'delete', null],
       ['billing', 'update', changed],
