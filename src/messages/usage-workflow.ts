@@ -39,6 +39,8 @@ export interface UsageRetryResult {
   readonly retried: number;
   readonly rated: number;
   readonly rejected: number;
+  /** Of the run; left out by one that an earlier version began. */
+  readonly executionId?: string;
 }
 
 /** One page of a retry: the events after an id, up to another. */
@@ -123,6 +125,13 @@ export interface RepriceInput {
 export interface RepricingLimits {
   readonly accountChangeMax: string | null;
   readonly totalDecreaseMax: string | null;
+}
+
+/** Which what-if is put in force, from which day on, and whether in spite of its guard. */
+export interface PromoteInput {
+  readonly repricingId: string;
+  readonly fromDate: string;
+  readonly force: boolean;
 }
 
 /** How far a what-if is. */

@@ -18,7 +18,7 @@ export {
   rerateUsage,
 } from './usage/correct-usage.js';
 export { rateUsage } from './usage/rate-usage.js';
-export { repriceUsage } from './usage/reprice-usage.js';
+export { promoteRepricing, repriceUsage } from './usage/reprice-usage.js';
 export { retryUsage } from './usage/retry-usage.js';
 export { erasePerson } from './ageing/erasure.js';
 export { archiveUsage, dropUsage, restoreUsage } from './ageing/usage-archive.js';

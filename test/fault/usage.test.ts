@@ -196,7 +196,7 @@ describe('rating of usage, when things fail', () => {
     expect(await waitUntilRated(tenant, 700)).to.include({ rated: 0, rejected: 700 });
     await createAccount(tenant, 'late');
     const { body } = await tenant.post('/v1/usage-events/retry', {}).expect(200);
-    expect(body).to.deep.equal({ retried: 700, rated: 700, rejected: 0 });
+    expect(body).to.include({ retried: 700, rated: 700, rejected: 0 });
     expect(await waitUntilRated(tenant)).to.include({ rated: 700, rejected: 0 });
     const { rows } = await tenant.scope.db.read.raw<{
       rows: { charges: string; counter: string }[];

@@ -149,6 +149,24 @@ const { body: repriced } = await tenant
   })
   .expect(200);
 await record('reprice', await workflowIdOf(tenant, repriced.executionId));
+const rows = [
+  { priceDimName: 'api_calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate: 0.02 },
+];
+const { body: priced } = await tenant
+  .post('/v1/workflows/reprice/execute', {
+    data: {
+      name: 'Calls at two cents',
+      from: '2026-03-01',
+      to: '2026-04-01',
+      changes: [{ kind: 'rateCard', serviceId, currency: 'USD', rows }],
+    },
+  })
+  .expect(200);
+failuresLeft = 4;
+const { body: promoted } = await tenant
+  .post(`/v1/repricings/${priced.output.repricingId}/promote`, { fromDate: '2041-01-01' })
+  .expect(200);
+await record('promote-repricing', await workflowIdOf(tenant, promoted.executionId));
 
 /** One of each flow, on records of its own, and one that waited for its database. */
 const flow = async (name: string, slug: string, start: object): Promise<void> => {

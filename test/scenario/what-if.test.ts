@@ -148,7 +148,13 @@ describe('what if', () => {
     const { body: audit } = await tenant.get(`/v1/audit?id=${repricingId}`).expect(200);
     expect(JSON.stringify(audit.data)).to.not.include('promotedFrom":"2026');
     const { body: made } = await tenant.post(promote, body).expect(200);
-    expect(dry).to.deep.equal({ ...made, dryRun: true });
+    const { executionId, ...whole } = made;
+    expect(dry).to.deep.equal({ ...whole, dryRun: true });
+    // spec/beyond.md R491
+    const path = `/v1/workflows/promote-repricing/executions/${executionId}`;
+    const { body: execution } = await tenant.get(path).expect(200);
+    expect(execution.output).to.deep.equal(whole);
+    expect(execution.input).to.deep.include({ repricingId });
     expect(made).to.include({ dryRun: false, forced: false });
     expect(made.versions[0]).to.deep.include({ versionNo: 2, affectedEvents: 2 });
     expect(await versionsOf(one)).to.have.length(2);

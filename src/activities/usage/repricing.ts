@@ -1,9 +1,14 @@
 import { beginRepricing } from '../../commands/usage/repricing/begin-repricing.js';
 import { endRepricing } from '../../commands/usage/repricing/end-repricing.js';
+import { promoteRepricing } from '../../commands/usage/repricing/promote-repricing.js';
 import { removeOldRepricings } from '../../commands/usage/repricing/remove-repricings.js';
 import { repriceForAWhile } from '../../commands/usage/repricing/reprice-usage.js';
 import type { FlowRun } from '../../messages/flow-run.js';
-import type { RepriceInput, RepricingProgress } from '../../messages/usage-workflow.js';
+import type {
+  PromoteInput,
+  RepriceInput,
+  RepricingProgress,
+} from '../../messages/usage-workflow.js';
 import type { Platform } from '../../process/platform.js';
 import { flowStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../long-steps-at-once.js';
@@ -28,5 +33,10 @@ export function repricingActivities(platform: Platform) {
 
     /** Ends a what-if with what it came to. */
     endRepricing: (call: StepCall<null>) => alive(call.run.tenantId, () => end(call)),
+
+    /** Puts what was tried in force. */
+    promoteRepricing: flowStep(platform, (scope, input: PromoteInput) =>
+      promoteRepricing(scope, input),
+    ),
   };
 }

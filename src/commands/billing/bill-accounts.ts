@@ -97,7 +97,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await keepDifferences(trx, tenantId, due.differences);
     await returnUncredited(trx, scope, uncredited, due.credits);
     await countCharges(trx, scope, recurring.charges.map(countedOf));
-    await recordPostedInvoices(trx, scope, posted);
+    await recordPostedInvoices(trx, scope, posted, request.executionId);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
     return { invoices: posted, problems };
   });
@@ -339,12 +339,13 @@ async function recordPostedInvoices(
   trx: Knex.Transaction,
   scope: Scope,
   invoices: readonly BilledInvoice[],
+  executionId: string,
 ): Promise<void> {
   await recordWebhookEvents(trx, scope, ['invoice.posted'], () =>
     invoices.map((invoice) => ({
       event: 'invoice.posted' as const,
       recordId: invoice.id,
-      data: presentBilledInvoice(invoice),
+      data: presentBilledInvoice(invoice, undefined, executionId),
     })),
   );
 }

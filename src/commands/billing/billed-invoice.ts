@@ -90,6 +90,7 @@ export function itemRow(
 export function presentBilledInvoice(
   invoice: BilledInvoice,
   itemBytes = itemBytesMax,
+  executionId: string | null = null,
 ): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
   const { currency, names } = invoice;
   const rows = invoice.items.map((draft, position) => ({
@@ -123,6 +124,7 @@ export function presentBilledInvoice(
     paidAmount: ZERO,
     creditedInvoiceId: null,
     voidReason: null,
+    executionId,
     creditReason: null,
     invoiceFileName: null,
     nextItemOffset: next,

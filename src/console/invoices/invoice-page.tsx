@@ -41,6 +41,25 @@ const Sums = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
   />
 );
 
+/** The execution that made it: a billing run, or a credit of another invoice. */
+const MadeBy = ({ of }: { readonly of: WholeInvoice }): ReactNode =>
+  of.executionId === null ? null : (
+    <p>
+      {of.creditedInvoiceId === null ? (
+        <Link to="/billing/$billingRunId" params={{ billingRunId: of.executionId }}>
+          The billing run that made it
+        </Link>
+      ) : (
+        <Link
+          to="/workflows/$workflowId/executions/$executionId"
+          params={{ workflowId: 'credit-invoice', executionId: of.executionId }}
+        >
+          The execution that made it
+        </Link>
+      )}
+    </p>
+  );
+
 /** Its PDF, once there is one, and its story. */
 const Kept = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
   <>
@@ -51,6 +70,7 @@ const Kept = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
         </Download>
       </p>
     )}
+    <MadeBy of={of} />
     <p>
       <Link to="/audit" search={{ entity: 'invoice', id: of.id }}>
         Who changed it

@@ -99,6 +99,16 @@ const Made = ({ of }: { readonly of: Promoted }): ReactNode => (
         <li key={index}>{versionText(version)}</li>
       ))}
     </ul>
+    {of.executionId === undefined ? null : (
+      <p>
+        <Link
+          to="/workflows/$workflowId/executions/$executionId"
+          params={{ workflowId: 'promote-repricing', executionId: of.executionId }}
+        >
+          Its execution
+        </Link>
+      </p>
+    )}
   </>
 );
 

@@ -11,6 +11,17 @@ import { filterOf, type EventSearch } from './queries.ts';
 const retryAll = (search: EventSearch) =>
   read(api.POST('/v1/usage-events/retry', { body: filterOf(search) }));
 
+/** What has done it, step by step. */
+const Did = ({ workflow, by }: { workflow: string; by: string | undefined }): ReactNode =>
+  by === undefined ? null : (
+    <Link
+      to="/workflows/$workflowId/executions/$executionId"
+      params={{ workflowId: workflow, executionId: by }}
+    >
+      Its execution
+    </Link>
+  );
+
 /** What came of it; of what there is none of, nothing. */
 const retriedText = ({
   retried,
@@ -37,22 +48,25 @@ export function RetryAll({
   readonly search: EventSearch;
   total: string;
 }): ReactNode {
-  const [isDone, setIsDone] = useState(false);
+  const [done, setDone] = useState<Awaited<ReturnType<typeof retryAll>>>();
   const isNone = total === '0';
-  if (isNone && !isDone) return null;
+  if (isNone && !done) return null;
   return (
-    <Action
-      operation="retryUsageEvents"
-      name={isNone ? 'Try all again' : `Try all ${quantityText(total)} again`}
-      isHeld={isNone}
-      onDo={async () => {
-        const retried = await retryAll(search);
-        // Before the list is read again: without it, this would be gone with what it says.
-        setIsDone(true);
-        return retried;
-      }}
-      told={retriedText}
-    />
+    <>
+      <Action
+        operation="retryUsageEvents"
+        name={isNone ? 'Try all again' : `Try all ${quantityText(total)} again`}
+        isHeld={isNone}
+        onDo={async () => {
+          const retried = await retryAll(search);
+          // Before the list is read again: without it, this would be gone with what it says.
+          setDone(retried);
+          return retried;
+        }}
+        told={retriedText}
+      />
+      <Did workflow="retry-usage" by={done?.executionId} />
+    </>
   );
 }
 
@@ -85,17 +99,6 @@ const Preview = ({ of: { dismissed, isComplete, reasons } }: { of: Dismissed }):
 const dismissedText = ({ dismissed, isComplete }: Dismissed): string =>
   `${quantityText(dismissed)} dismissed.${isComplete ? '' : ' There are more.'}`;
 
-/** What has dismissed them, step by step. */
-const Did = ({ by }: { readonly by: string | undefined }): ReactNode =>
-  by === undefined ? null : (
-    <Link
-      to="/workflows/$workflowId/executions/$executionId"
-      params={{ workflowId: 'dismiss-usage-events', executionId: by }}
-    >
-      Its execution
-    </Link>
-  );
-
 /** Dismisses all rejected events of these filters, and says before which those are. */
 export function DismissAll({ search, total }: { search: EventSearch; total: string }): ReactNode {
   const [written, setReason] = useState('');
@@ -124,7 +127,7 @@ export function DismissAll({ search, total }: { search: EventSearch; total: stri
       <p role="status" className="good">
         {done === undefined ? null : (
           <>
-            {dismissedText(done)} <Did by={done.executionId} />
+            {dismissedText(done)} <Did workflow="dismiss-usage-events" by={done.executionId} />
           </>
         )}
       </p>

@@ -1,12 +1,15 @@
+import type { Static } from 'typebox';
 import { checkRepricing } from '../../commands/usage/repricing/begin-repricing.js';
+import { promoteRepricing as promote } from '../../commands/usage/repricing/promote-repricing.js';
 import { decimalText, type Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
+import type { Platform } from '../../process/platform.js';
 import { resolveNaturalKeys } from '../../queries/keys/resolve-natural-keys.js';
 import { requireHalfOpenRange } from '../../queries/lists/time-range.js';
 import { checkFor } from '../../schemas/fields/validator.js';
-import type { repriceWorkflow } from '../../schemas/usage/repricing.js';
-import type { FlowStart } from '../run-flow.js';
+import type { PromoteBody, Promoted, repriceWorkflow } from '../../schemas/usage/repricing.js';
+import { runFlow, type FlowStart } from '../run-flow.js';
 
 const limit = (percent: Decimal | null | undefined): string | null =>
   percent === undefined || percent === null ? null : decimalText(percent);
@@ -51,4 +54,32 @@ export async function repricing(
     isLong: true,
     summary: `what if: ${name}`,
   };
+}
+
+/** Puts what was tried in force, with an execution (docs/decisions/0523); with `dryRun` only says what. */
+export async function promoteRepricing(
+  scope: Scope,
+  platform: Platform,
+  {
+    repricingId,
+    fromDate,
+    force,
+    dryRun,
+  }: Static<typeof PromoteBody> & {
+    readonly repricingId: string;
+  },
+  idempotencyKey: string | null,
+): Promise<Static<typeof Promoted>> {
+  const input = { repricingId, fromDate, force: force === true };
+  if (dryRun === true) return promote(scope, { ...input, dryRun });
+  const { output, executionId } = await runFlow(scope, platform, {
+    workflow: 'promoteRepricing',
+    input,
+    businessKey: (id) => `repricing/${repricingId}/promote/${id}`,
+    entityType: 'usage',
+    entityId: repricingId,
+    idempotencyKey,
+    summary: 'put tried prices in force',
+  });
+  return { ...output, executionId };
 }

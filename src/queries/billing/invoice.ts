@@ -223,6 +223,7 @@ export async function readInvoices(
     presented.push({
       ...presentSummary(invoice, names, today),
       voidReason: invoice.voidReason,
+      executionId: invoice.executionId,
       creditReason: invoice.creditReason,
       invoiceFileName: fileNames.get(id) ?? null,
       nextItemOffset: next,

@@ -120,6 +120,11 @@ export const Invoice = Type.Object(
       Type.String({ description: 'Of a credit note against an invoice, why it was credited.' }),
     ),
     invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
+    executionId: nullable(
+      Uuid(
+        'The execution that made it: of `credit-invoice` where it credits an invoice, else of `billing-run`.',
+      ),
+    ),
     paper: Type.Optional(InvoicePaper),
   },
   { description: 'What a billing run charges an account, or a credit note credits it.' },

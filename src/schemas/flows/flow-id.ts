@@ -37,6 +37,8 @@ export const operationWorkflows = [
   { workflow: 'decideApproval', name: 'decide-approval' },
   { workflow: 'cancelUsageEvent', name: 'cancel-usage-event' },
   { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
+  { workflow: 'retryUsage', name: 'retry-usage' },
+  { workflow: 'promoteRepricing', name: 'promote-repricing' },
   { workflow: 'dismissUsageEvents', name: 'dismiss-usage-events' },
 ] as const;
 

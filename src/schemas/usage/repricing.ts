@@ -255,6 +255,7 @@ export const Promoted = Type.Object(
     fromDate: DateText('First day of the versions.'),
     forced: Type.Boolean({ description: 'Whether the guard did not pass.' }),
     dryRun: Type.Boolean({ description: 'Whether nothing was made: it would be.' }),
+    executionId: Type.Optional(Uuid('The execution that has made it; not of a dry run.')),
     versions: Type.Array(
       Type.Object(
         {
@@ -382,7 +383,8 @@ export const repricingOperations = {
       'rated again by itself. With dryRun it says what would be made, and nothing is.',
     body: PromoteBody,
     example: { fromDate: '2041-01-01' },
+    idempotency: 'flow',
     success: reply.dto(Promoted),
-    errors: [400, 404, 409],
+    errors: [400, 404, 409, 504],
   }),
 };

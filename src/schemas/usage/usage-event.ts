@@ -161,6 +161,7 @@ export const RetryResult = Type.Object(
     retried: Count('Rejected events that were tried again.'),
     rated: Count('Those that were rated.'),
     rejected: Count('Those that were rejected again.'),
+    executionId: Type.Optional(Uuid('The execution of `retry-usage` that has tried them.')),
   },
   { description: 'What came of a retry.' },
 );

@@ -1,6 +1,6 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { FlowRun } from '../../messages/flow-run.js';
-import type { RepriceInput } from '../../messages/usage-workflow.js';
+import type { PromoteInput, RepriceInput } from '../../messages/usage-workflow.js';
 import { isAway, persist } from '../runtime/repeat-while-away.js';
 import { lastStep, step } from '../runtime/flow-step.js';
 import { longSteps, shortSteps } from '../runtime/step-timeouts.js';
@@ -23,3 +23,7 @@ export async function repriceUsage(run: FlowRun<RepriceInput>, isResumed = false
   }
   return lastStep(longSteps.endRepricing, run, null);
 }
+
+/** Puts what was tried in force (docs/decisions/0523): all of it is one step. */
+export const promoteRepricing = (run: FlowRun<PromoteInput>) =>
+  lastStep(shortSteps.promoteRepricing, run, run.input);

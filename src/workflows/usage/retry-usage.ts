@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { UsageRetry, UsageRetryResult } from '../../messages/usage-workflow.js';
 import { mayPass, persist } from '../runtime/repeat-while-away.js';
 import { shortSteps } from '../runtime/step-timeouts.js';
@@ -19,7 +20,7 @@ export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult>
       isWorthIt: mayPass,
       restart: () => page,
     });
-    if (lastId === null) return counts;
+    if (lastId === null) return { ...counts, executionId: workflowInfo().runId };
     afterId = lastId;
   }
 }

@@ -198,6 +198,7 @@ describe('invoices', () => {
         total: 53.1,
         dueStatus: 'Overdue',
         voidReason: null,
+        executionId: null,
         creditReason: null,
         creditedAmount: 0,
         paidAmount: 40,

@@ -37,7 +37,7 @@ describe('events of services with very many prices', function () {
     await createAccount(tenant, 'acme');
     // A page of a retry is one transaction, if what it needs to know fits.
     const { body } = await tenant.post('/v1/usage-events/retry', {}).expect(200);
-    expect(body).to.deep.equal({ retried: 3, rated: 3, rejected: 0 });
+    expect(body).to.include({ retried: 3, rated: 3, rejected: 0 });
     // 48 MiB are reached with the second.
     const sql = `select count(*)::integer as events from usage_event
       where tenant_id = $1 group by processed_at order by events desc`;

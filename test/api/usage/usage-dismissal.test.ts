@@ -63,9 +63,8 @@ describe('rejected events that are dismissed by filter', function () {
     });
     const entries = await tenant.get('/v1/audit?recordType=usage_event_change').expect(200);
     expect(entries.body.data).to.have.length(3);
-    await tenant
-      .post('/v1/usage-events/retry', filter)
-      .expect(200, { retried: 0, rated: 0, rejected: 0 });
+    const { body: again } = await tenant.post('/v1/usage-events/retry', filter).expect(200);
+    expect(again).to.include({ retried: 0, rated: 0, rejected: 0 });
     expect(await dismiss(filter)).to.include({ dismissed: 0, isComplete: true });
     await tenant.post(`/v1/usage-events/${body.data[0].id}/cancel`, { reason }).expect(409);
   });

@@ -1,5 +1,5 @@
 import { previewRepricing } from '../../../commands/usage/repricing/preview-repricing.js';
-import { promoteRepricing } from '../../../commands/usage/repricing/promote-repricing.js';
+import { promoteRepricing } from '../../../flows/usage/repricing.js';
 import { listRepricedCharges } from '../../../queries/usage/repricing/repriced-charge.js';
 import {
   getRepricing,
@@ -16,5 +16,6 @@ export const repricingHandlers: Handlers<Operations['repricing']> = {
     listRepricedAccounts(scope, params.repricingId, query.sort, query),
   charges: ({ params, query }, scope) => listRepricedCharges(scope, params, query.explain, query),
   preview: ({ body }, scope) => previewRepricing(scope, body),
-  promote: ({ params, body }, scope) => promoteRepricing(scope, params.repricingId, body),
+  promote: ({ params, body, idempotencyKey }, scope, platform) =>
+    promoteRepricing(scope, platform, { ...params, ...body }, idempotencyKey),
 };

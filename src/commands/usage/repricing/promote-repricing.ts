@@ -3,13 +3,10 @@ import type { Static } from 'typebox';
 import { problem } from '../../../kernel/problem.js';
 import { within, type Scope } from '../../../kernel/scope.js';
 import { parseJson } from '../../../kernel/text/json.js';
+import type { PromoteInput } from '../../../messages/usage-workflow.js';
 import { Repricing } from '../../../models/usage/repricing/repricing.js';
 import { validate } from '../../../schemas/fields/validator.js';
-import {
-  RepricingChanges,
-  type Promoted,
-  type PromoteBody,
-} from '../../../schemas/usage/repricing.js';
+import { RepricingChanges, type Promoted } from '../../../schemas/usage/repricing.js';
 import { promoteChange, type PromotedVersion } from './change-kinds.js';
 
 /** 400, 409: it has nothing to put in force, or must not. */
@@ -56,8 +53,12 @@ async function tryOnly<T>(
  */
 export async function promoteRepricing(
   scope: Scope,
-  id: string,
-  { fromDate, force, dryRun }: Static<typeof PromoteBody>,
+  {
+    repricingId: id,
+    fromDate,
+    force,
+    dryRun = false,
+  }: PromoteInput & { readonly dryRun?: boolean },
 ): Promise<Static<typeof Promoted>> {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
@@ -73,7 +74,7 @@ export async function promoteRepricing(
         { field: 'changes' },
       );
     }
-    requirePromotable(repricing, force === true);
+    requirePromotable(repricing, force);
     const make = async (part: Knex.Transaction): Promise<PromotedVersion[]> => {
       const versions: PromotedVersion[] = [];
       for (const change of changes) {
@@ -82,7 +83,7 @@ export async function promoteRepricing(
       return versions;
     };
     const isForced = repricing.isPassed !== true;
-    const of = { repricingId: id, fromDate, forced: isForced, dryRun: dryRun === true };
+    const of = { repricingId: id, fromDate, forced: isForced, dryRun };
     if (of.dryRun) return { ...of, versions: await tryOnly(trx, make) };
     const versions = await make(trx);
     await repricing.$query(trx).forTenant(tenantId).patch({
