@@ -7,6 +7,7 @@ import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
+import { sumText } from '../usage/sum-text.ts';
 import { alertsOf, pageSize } from './queries.ts';
 import { usePlace } from './use-place.ts';
 
@@ -42,14 +43,53 @@ function Counted({ of: { measure, attribute, serviceId } }: { readonly of: Alert
   );
 }
 
+const isPast = (value: string, threshold: string): boolean =>
+  !sumText([value, threshold.startsWith('-') ? threshold.slice(1) : `-${threshold}`]).startsWith(
+    '-',
+  );
+
+/** How far it is to the next threshold: as a length, and in words. */
+function Standing({
+  value,
+  text,
+  of: { name, measure, thresholds },
+}: {
+  readonly value: string;
+  readonly text: string;
+  readonly of: Alert;
+}): ReactNode {
+  // What is there falls to its thresholds: no length of it says how far it is.
+  if (measure === 'balance') return text;
+  const past = thresholds.filter((threshold) => isPast(value, threshold));
+  const next = thresholds[past.length];
+  const end = next ?? thresholds.at(-1) ?? '0';
+  const words = [
+    text,
+    past.length === 0 ? '' : `past ${past.map(quantityText).join(' · ')}`,
+    next === undefined ? '' : `next is ${quantityText(next)}`,
+  ];
+  const said = words.filter(Boolean).join(', ');
+  return (
+    <>
+      <meter aria-label={name} min={0} max={Number(end)} value={Number(value)} />
+      <span>{said}</span>
+    </>
+  );
+}
+
 /** Where it stands in the running period, once something has moved it. */
-function soFar({ counted }: Alert): ReactNode {
+function SoFar({ of }: { readonly of: Alert }): ReactNode {
+  const { counted } = of;
   if (counted === null || counted === undefined) return <None />;
-  return counted
-    .map(({ currency, value }) =>
-      currency === null ? quantityText(value) : moneyText(value, currency),
-    )
-    .join(', ');
+  return counted.map(({ currency, value }) => (
+    <div key={currency}>
+      <Standing
+        of={of}
+        value={value}
+        text={currency === null ? quantityText(value) : moneyText(value, currency)}
+      />
+    </div>
+  ));
 }
 
 const columns: readonly Column<Alert>[] = [
@@ -62,7 +102,7 @@ const columns: readonly Column<Alert>[] = [
     show: ({ measure, thresholds }) =>
       `${measure === 'balance' ? 'below' : 'at'} ${thresholds.map(quantityText).join(' and ')}`,
   },
-  { name: 'So far', isNumber: true, show: soFar },
+  { name: 'So far', isNumber: true, show: (alert) => <SoFar of={alert} /> },
   {
     name: 'Starts',
     show: ({ workflowId }) =>

@@ -156,6 +156,23 @@ export const balanceOf = (accountId: string, currency: string) =>
       ),
   });
 
+/** What is held of an account at this moment, one by one. */
+export const holdsOf = (accountId: string, page: number) =>
+  queryOptions({
+    queryKey: ['holds', accountId, page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/accounts/{accountId}/holds', {
+          params: {
+            path: { accountId },
+            query: { limit: digits(pageSize), offset: digits(page * pageSize) },
+          },
+          signal,
+        }),
+      ),
+  });
+
 export const alertsOf = (accountId: string, page: number) =>
   queryOptions({
     queryKey: ['alerts', accountId, page],

@@ -8,7 +8,7 @@ import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, Money, Status } from '../shown/values.tsx';
 import { Entries } from './entries.tsx';
-import { balanceOf, grantsOf, pageSize, walletsOf } from './queries.ts';
+import { balanceOf, grantsOf, holdsOf, pageSize, walletsOf } from './queries.ts';
 import { usePlace } from './use-place.ts';
 
 type Grant = Schemas['WalletGrant'];
@@ -73,6 +73,38 @@ function Balance({ accountId, currency }: { readonly accountId: string; currency
   );
 }
 
+const heldColumns: readonly Column<Schemas['RunningHold']>[] = [
+  { name: 'Hold', show: ({ key }) => <bdi>{key}</bdi> },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  {
+    name: 'Amount',
+    isNumber: true,
+    show: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  { name: 'Made', show: ({ createdAt }) => <Instant at={createdAt} /> },
+  { name: 'Ends', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
+];
+
+/** What of it is promised to usage that is still to come. */
+function Holds({ accountId }: { readonly accountId: string }): ReactNode {
+  const [page, setPage] = usePlace('holds');
+  const query = useQuery(holdsOf(accountId, page));
+  return (
+    <Listed
+      query={query}
+      caption="What is held"
+      name="holds"
+      columns={heldColumns}
+      keyOf={({ id }) => id}
+      page={page}
+      size={pageSize}
+      empty={<p>Nothing of it is held.</p>}
+      isOfMany
+      onMove={setPage}
+    />
+  );
+}
+
 /** Money that an account has paid ahead, or was given. */
 export function Wallets({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('wallets');
@@ -91,6 +123,7 @@ export function Wallets({ accountId }: { readonly accountId: string }): ReactNod
                 <Balance key={currency} accountId={accountId} currency={currency} />
               ),
             )}
+            <Holds accountId={accountId} />
             {content.map(({ Id, Title }) => (
               <div key={Id}>
                 <Grants walletId={Id} title={Title ?? 'the wallet'} />

@@ -18,18 +18,28 @@ interface BalanceRow {
   readonly available: string;
 }
 
-/** The currencies of an account's wallets, and its own. 404: there is no such account. */
-export async function chooseCurrency(
+/** An account. 404: there is none. */
+export async function requireAccount(
   { db, tenantId }: Scope,
   accountId: string,
-  given: string | undefined,
-): Promise<string> {
+): Promise<Pick<Account, 'defaultCurrency'>> {
   const account = await Account.query(db.read)
     .forTenant(tenantId)
     .existing()
     .findById(accountId)
     .select('defaultCurrency');
   if (!account) throw problem.notFound(`There is no account '${accountId}'.`);
+  return account;
+}
+
+/** The currencies of an account's wallets, and its own. 404: there is no such account. */
+export async function chooseCurrency(
+  scope: Scope,
+  accountId: string,
+  given: string | undefined,
+): Promise<string> {
+  const { db, tenantId } = scope;
+  const account = await requireAccount(scope, accountId);
   if (given !== undefined) return given;
   const rows = await sqlRows<{ currency: string }>(
     db.read,

@@ -1,8 +1,14 @@
+import type { Static } from 'typebox';
 import { Decimal, sum } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
 import { WalletHold } from '../../models/balances/wallet-hold.js';
+import type { RunningHold } from '../../schemas/balances/hold.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { listPage } from '../lists/listing.js';
+import { requireAccount } from './account-balance.js';
 
 export const missingHold = (id: string) => problem.notFound(`There is no hold '${id}'.`);
 
@@ -11,6 +17,35 @@ export async function findHold({ db, tenantId }: Scope, id: string): Promise<Wal
   const hold = await WalletHold.query(db.read).forTenant(tenantId).findById(id);
   if (!hold) throw missingHold(id);
   return hold;
+}
+
+function presentRunning(hold: WalletHold): Static<typeof RunningHold> {
+  const { id, accountId, currency, amount, key, status, expiresAt, createdAt } = hold;
+  return {
+    id,
+    accountId,
+    currency,
+    amount: new Decimal(amount),
+    key,
+    status,
+    expiresAt: expiresAt.toISOString(),
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** What is held of an account at this moment (spec/beyond.md R492). 404: there is no such account. */
+export async function listHolds(
+  scope: Scope,
+  accountId: string,
+  page: PageRequest,
+): Promise<Listed<Static<typeof RunningHold>>> {
+  await requireAccount(scope, accountId);
+  const query = WalletHold.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .where({ accountId })
+    .where('releaseAt', '>', scope.now())
+    .orderBy(['releaseAt', 'id']);
+  return listPage(query, page, presentRunning);
 }
 
 /** What a charge has drawn: of a hold, and of what was free. */

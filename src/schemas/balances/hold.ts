@@ -3,6 +3,7 @@ import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { CurrencyCode, Instant, Text, Uuid } from '../fields/field.js';
 import { examples } from '../openapi/examples.js';
 import { operation, reply } from '../http/operation.js';
+import { offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 import { ExplainedTransaction } from '../usage/usage-event.js';
 import { UsageMessage } from '../usage/usage-message.js';
@@ -45,6 +46,11 @@ export const Hold = Type.Object(
     available: DecimalValue({ description: 'What may be held beside it.' }),
   },
   { description: 'Money that is held.' },
+);
+
+export const RunningHold = Type.Object(
+  { ...holdFields, createdAt: Instant('When it was made.') },
+  { description: 'Money that is held at this moment.' },
 );
 
 export const HoldCommit = Type.Object(
@@ -146,6 +152,17 @@ export const holdOperations = {
     details: 'One that has expired or was released stays as it is; one that was committed is 409.',
     success: reply.empty(),
     errors: [404, 409],
+  }),
+  list: operation({
+    id: 'listHolds',
+    method: 'GET',
+    path: '/v1/accounts/{accountId}/holds',
+    ...place,
+    summary: 'List what is held of an account at this moment, the next to expire first',
+    query: Type.Object(offsetQuery),
+    details: 'Those that are open or committing; what has ended is in the ledger of its wallets.',
+    success: reply.offsetPage(RunningHold),
+    errors: [400, 404],
   }),
   balance: operation({
     id: 'getAccountBalance',

@@ -64,14 +64,14 @@ describe('the story of support', function () {
     support = new Reader(opened);
   });
 
-  // spec/beyond.md R365, R381, R426, R432, R483
+  // spec/beyond.md R365, R381, R426, R432, R483, R492
   it('has the whole story of an account two presses after it was found', async () => {
     await support.type('Find accounts', 'acme');
     await visit.page.keyboard.press('Enter');
     await support.reads('1 to 1 of 1');
     // The first press.
     await support.go('Acme & Söhne');
-    for (const table of ['Grants of Prepaid', 'Entries of Prepaid', 'Alerts']) {
+    for (const table of ['What is held', 'Grants of Prepaid', 'Entries of Prepaid', 'Alerts']) {
       await visit.find('table', table);
     }
     await visit.quiet();
@@ -79,7 +79,9 @@ describe('the story of support', function () {
     // 300 x 0.02 = 6.00, less 10 %: 5.40, which the grant of 50 pays.
     expect(text).to.match(/Balance\s+USD 44\.60\s+Held\s+USD 8\.00\s+Available\s+USD 36\.60/);
     expect(text).to.match(/top-up\s+purchased\s+active\s+USD 50\.00\s+USD 8\.00\s+USD 44\.60/);
-    expect(text).to.match(/at 5 and 1,500\s+USD 5\.40/);
+    expect(text).to.match(/k\s+open\s+USD 8\.00/);
+    expect(text).to.match(/at 5 and 1,500\s+USD 5\.40, past 5, next is 1,500/);
+    await visit.find('meter', 'Dear');
     for (const happened of [
       'Account created',
       'Contract created C-1',

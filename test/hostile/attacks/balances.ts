@@ -57,15 +57,15 @@ export const balanceAttacks: readonly Attack[] = [
   },
   {
     name: 'holds: the same key by all at once, and balances read meanwhile',
-    operations: ['createHold', 'getAccountBalance'],
+    operations: ['createHold', 'getAccountBalance', 'listHolds'],
     async run(attacker) {
       await fillWallets(attacker, 1);
       const accountId = accountIdOf(0);
       const same = hold(attacker, accountId);
-      await attacker.flood(
-        (index) => (index % 2 === 0 ? same : { path: `/v1/accounts/${accountId}/balance` }),
-        manyAtOnce,
-      );
+      const reads = ['balance', 'holds?limit=1000'].map((of) => ({
+        path: `/v1/accounts/${accountId}/${of}`,
+      }));
+      await attacker.flood((index) => reads[index % 3] ?? same, manyAtOnce);
     },
   },
   {

@@ -275,6 +275,7 @@ async function bill(story: Story): Promise<void> {
   const alert = await story.call('createAlert');
   story.params['alertId'] = alert.id;
   const hold = await story.call('createHold');
+  await story.call('listHolds');
   await story.call('commitHold', { params: { holdId: hold.id } });
 }
 

@@ -2,6 +2,7 @@ import { createHold } from '../../../commands/balances/holds/create-hold.js';
 import { releaseHold } from '../../../commands/balances/holds/hold.js';
 import { readBalance } from '../../../commands/balances/settle-and-read.js';
 import { commitHold } from '../../../flows/balances/commit-hold.js';
+import { listHolds } from '../../../queries/balances/hold.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount-operations.js';
 
@@ -10,5 +11,6 @@ export const holdHandlers: Handlers<Operations['hold']> = {
   commit: ({ params, body }, scope, platform) =>
     commitHold(scope, platform, params.holdId, body.message),
   release: ({ params }, scope) => releaseHold(scope, params.holdId),
+  list: ({ params, query }, scope) => listHolds(scope, params.accountId, query),
   balance: ({ params, query }, scope) => readBalance(scope, params.accountId, query.currency),
 };
