@@ -168,6 +168,10 @@ describe('usage in the console', function () {
     // Its row goes, and what came of it stays.
     await visit.click('button', 'Try again');
     await visit.told(' is rated.');
+    // spec/beyond.md R493
+    await visit.click('button', 'What trying all again comes to');
+    await visit.told('Would be rated');
+    await visit.shoot('usage-retry-tried');
     await visit.click('button', 'Try all 1 again');
     await visit.told('1 tried again: 1 rated.');
     await visit.told('No event is rejected here.');

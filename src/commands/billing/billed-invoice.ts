@@ -128,34 +128,39 @@ export function presentBilledInvoice(
     creditReason: null,
     invoiceFileName: null,
     nextItemOffset: next,
-    items: page.map((item) => {
-      const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;
-      const { balance, chargeType, priceMethodType, billStartDate, billEndDate } = item;
-      const { serviceName, serviceCode } = item;
-      return {
-        id,
-        invoiceId,
-        serviceId,
-        description,
-        volume,
-        ratePerUnit,
-        amount,
-        tax,
-        balance,
-        chargeType,
-        priceMethodType,
-        billStartDate,
-        billEndDate,
-        serviceName,
-        serviceCode,
-        currency,
-        unit: item.unit,
-        creditedAmount: ZERO,
-        creditedItemId: null,
-        correctedInvoiceId: item.correctedInvoiceId,
-        proration: item.proration,
-        tiers: item.tiers.map(presentTier),
-      };
-    }),
+    items: page.map((item) => presentBilledItem(item, currency)),
+  };
+}
+
+type BilledItem = Omit<ReturnType<typeof itemRow>, 'proration' | 'tiers'> &
+  Pick<DraftItem, 'proration' | 'tiers'>;
+
+function presentBilledItem(item: BilledItem, currency: string) {
+  const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;
+  const { balance, chargeType, priceMethodType, billStartDate, billEndDate } = item;
+  const { serviceName, serviceCode } = item;
+  return {
+    id,
+    invoiceId,
+    serviceId,
+    description,
+    volume,
+    ratePerUnit,
+    amount,
+    tax,
+    balance,
+    chargeType,
+    priceMethodType,
+    billStartDate,
+    billEndDate,
+    serviceName,
+    serviceCode,
+    currency,
+    unit: item.unit,
+    creditedAmount: ZERO,
+    creditedItemId: null,
+    correctedInvoiceId: item.correctedInvoiceId,
+    proration: item.proration,
+    tiers: item.tiers.map(presentTier),
   };
 }

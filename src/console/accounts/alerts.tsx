@@ -71,7 +71,7 @@ function Standing({
   const said = words.filter(Boolean).join(', ');
   return (
     <>
-      <meter aria-label={name} min={0} max={Number(end)} value={Number(value)} />
+      <meter aria-label={name} min={0} max={Number(end)} value={Number(value)} />{' '}
       <span>{said}</span>
     </>
   );

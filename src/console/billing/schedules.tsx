@@ -85,6 +85,7 @@ const WhatIsUnreadable = ({
     <Action
       operation="deleteSchedule"
       name={`Remove the schedule of ${job}`}
+      isDangerous
       onDo={() => removeSchedule(job)}
       onDone={onRemoved}
     />

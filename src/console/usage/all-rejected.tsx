@@ -2,14 +2,16 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { read } from '../api/problem.ts';
-import { Action, TryFirst } from '../shown/action.tsx';
+import { TryFirst } from '../shown/action.tsx';
 import { Reason } from '../shown/field.tsx';
-import { quantityText } from '../shown/format.ts';
-import { Facts } from '../shown/values.tsx';
+import { quantityText, sumsText } from '../shown/format.ts';
+import { Facts, orNone } from '../shown/values.tsx';
 import { filterOf, type EventSearch } from './queries.ts';
 
-const retryAll = (search: EventSearch) =>
-  read(api.POST('/v1/usage-events/retry', { body: filterOf(search) }));
+type Retried = Schemas['RetryResult'];
+
+const retryAll = (search: EventSearch, dryRun: boolean) =>
+  read(api.POST('/v1/usage-events/retry', { body: { ...filterOf(search), dryRun } }));
 
 /** What has done it, step by step. */
 const Did = ({ workflow, by }: { workflow: string; by: string | undefined }): ReactNode =>
@@ -23,11 +25,7 @@ const Did = ({ workflow, by }: { workflow: string; by: string | undefined }): Re
   );
 
 /** What came of it; of what there is none of, nothing. */
-const retriedText = ({
-  retried,
-  rated,
-  rejected,
-}: Awaited<ReturnType<typeof retryAll>>): string => {
+const retriedText = ({ retried, rated, rejected }: Retried): string => {
   const parts = [
     ...(rated === '0' ? [] : [`${quantityText(rated)} rated`]),
     ...(rejected === '0' ? [] : [`${quantityText(rejected)} still rejected`]),
@@ -36,6 +34,24 @@ const retriedText = ({
     ? 'Nothing was left to try again.'
     : `${quantityText(retried)} tried again: ${parts.join(', ')}.`;
 };
+
+/** What would come of it, of the first of them. */
+const Tried = ({
+  of: { retried, rated, rejected, sums, isComplete },
+}: {
+  of: Retried;
+}): ReactNode => (
+  <>
+    <Facts
+      of={[
+        ['Would be rated', rated === '0' ? 'none' : quantityText(rated)],
+        ...(rated === '0' ? [] : [['What those cost', orNone(sumsText(sums ?? []))] as const]),
+        ...(rejected === '0' ? [] : [['Still rejected', quantityText(rejected)] as const]),
+      ]}
+    />
+    {isComplete ? null : <p>Of the first {quantityText(retried)} alone.</p>}
+  </>
+);
 
 /**
  * Rates all rejected events of these filters again, where there are any. Once it was pressed it stays,
@@ -48,17 +64,21 @@ export function RetryAll({
   readonly search: EventSearch;
   total: string;
 }): ReactNode {
-  const [done, setDone] = useState<Awaited<ReturnType<typeof retryAll>>>();
+  const [done, setDone] = useState<Retried>();
   const isNone = total === '0';
   if (isNone && !done) return null;
   return (
     <>
-      <Action
+      <TryFirst
         operation="retryUsageEvents"
-        name={isNone ? 'Try all again' : `Try all ${quantityText(total)} again`}
-        isHeld={isNone}
+        tryName="What trying all again comes to"
+        name={`Try all ${quantityText(total)} again`}
+        of={total}
+        isDisabled={isNone}
+        onTry={() => retryAll(search, true)}
+        show={(tried) => <Tried of={tried} />}
         onDo={async () => {
-          const retried = await retryAll(search);
+          const retried = await retryAll(search, false);
           // Before the list is read again: without it, this would be gone with what it says.
           setDone(retried);
           return retried;

@@ -8,7 +8,6 @@ import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
-import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';

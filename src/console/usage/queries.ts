@@ -82,9 +82,11 @@ export const usageSummary = queryOptions({
   queryFn: ({ signal }) => read(api.GET('/v1/usage-events/summary', { signal })),
 });
 
+const withoutCode = ({ code: _code, ...others }: EventSearch): EventSearch => others;
+
 /** Why events of these filters were rejected. */
 export const rejections = (search: EventSearch) => {
-  const { code: _code, ...query } = filterOf(search);
+  const query = filterOf(withoutCode(search));
   return queryOptions({
     queryKey: ['usage rejections', query],
     placeholderData: keepPreviousData,

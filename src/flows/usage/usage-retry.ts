@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Static } from 'typebox';
 import { claimIdempotencyKey } from '../../commands/flows/idempotent-start.js';
 import { newId } from '../../kernel/id.js';
 import { canonicalJson } from '../../kernel/text/json.js';
@@ -14,7 +15,8 @@ import {
   type UsageEventDto,
 } from '../../queries/usage/usage-event.js';
 import { readUsageEventFilter } from '../../queries/usage/finding/usage-event-filter.js';
-import type { RetryBody } from '../../schemas/usage/usage-event.js';
+import { previewRetry } from '../../queries/usage/finding/retry-preview.js';
+import type { RetryBody, RetryResult } from '../../schemas/usage/usage-event.js';
 
 /** A retry of rejected events. */
 interface Retry {
@@ -84,10 +86,15 @@ export async function retryUsageEvent(
 export function retryUsageEvents(
   scope: Scope,
   platform: Platform,
-  { status: _status, ...body }: RetryBody,
+  { status: _status, dryRun = false, ...body }: RetryBody,
   idempotencyKey: string | null,
-): Promise<UsageRetryResult> {
+): Promise<Static<typeof RetryResult>> {
   const filter = readUsageEventFilter(body);
+  if (dryRun) {
+    return previewRetry(scope, filter, (error) =>
+      platform.log.error({ err: error }, 'a preview of a retry met an error of ours'),
+    );
+  }
   const entityId = createHash('sha256').update(canonicalJson(filter)).digest('hex').slice(0, 16);
   return runRetry(scope, platform, { filter, entityId, idempotencyKey });
 }

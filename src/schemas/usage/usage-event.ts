@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { rejectionCodes } from '../../rating/index.js';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Explanation } from './explanation.js';
 import { examples } from '../openapi/examples.js';
 import { IngestionBody } from './ingestion.js';
@@ -151,6 +152,9 @@ export const RetryBody = writeBody(
   {
     ...eventFilter,
     status: Type.Optional(Type.Literal('rejected', { description: 'Only rejected ones can be.' })),
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'Whether it is only said what that would come to.' }),
+    ),
   },
   { description: 'Which rejected events to rate again: all of them when nothing is given.' },
 );
@@ -162,6 +166,26 @@ export const RetryResult = Type.Object(
     rated: Count('Those that were rated.'),
     rejected: Count('Those that were rejected again.'),
     executionId: Type.Optional(Uuid('The execution of `retry-usage` that has tried them.')),
+    dryRun: Type.Optional(
+      Type.Literal(true, { description: 'Of a dry run alone: nothing was written.' }),
+    ),
+    isComplete: Type.Optional(
+      Type.Boolean({
+        description: 'Of a dry run alone: whether these are all; at most the first 500 are rated.',
+      }),
+    ),
+    sums: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            currency: Type.String({ description: 'ISO code.' }),
+            amount: DecimalValue({ description: 'The sum of their charges.' }),
+          },
+          { description: 'What they would cost in a currency.' },
+        ),
+        { description: 'Of a dry run alone: what those that would be rated would cost.' },
+      ),
+    ),
   },
   { description: 'What came of a retry.' },
 );
@@ -331,7 +355,8 @@ export const usageEventOperations = {
     example: { code: 'ACCOUNT_NOT_FOUND' },
     access: 'operator',
     details:
-      'All of them when nothing is given. Those that stay rejected keep their newest reason.',
+      'All of them when nothing is given. Those that stay rejected keep their newest reason. A dry run ' +
+      'rates the first 500 and writes nothing.',
     success: reply.dto(RetryResult),
     errors: [400, 409, 504],
   }),

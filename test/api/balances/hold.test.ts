@@ -50,21 +50,18 @@ describe('holds', () => {
 
   // spec/beyond.md R492
   it('are listed while they last, the next to expire first', async () => {
-    const { accountId } = await addAccount(20);
-    const { accountId: other } = await addAccount(20);
-    const make = async (body: object): Promise<string> =>
-      (await tenant.post('/v1/holds', body).expect(201)).body.id;
+    const [{ accountId }, other] = [await addAccount(20), await addAccount(20)];
+    const make = async (body: object) =>
+      (await tenant.post('/v1/holds', body).expect(201)).body.id as string;
     const last = await make(hold(accountId, 3, { expiresInSeconds: 900 }));
     const first = await make(hold(accountId, 2.5, { key: 'the first' }));
-    const gone = await make(hold(accountId, 1));
-    await make(hold(other, 1));
-    await tenant.delete(`/v1/holds/${gone}`).expect(204);
+    await tenant.delete(`/v1/holds/${await make(hold(accountId, 1))}`).expect(204);
+    await make(hold(other.accountId, 1));
     const { body } = await tenant.get(`/v1/accounts/${accountId}/holds`).expect(200);
     expect(body.data.map(({ id }: { id: string }) => id)).to.deep.equal([first, last]);
     expect(body.data[0]).to.include({ accountId, amount: 2.5, key: 'the first', status: 'open' });
-    expect(body.pagination.total).to.equal(2);
     const page = await tenant.get(`/v1/accounts/${accountId}/holds?limit=1&offset=1`).expect(200);
-    expect(page.body.data.map(({ id }: { id: string }) => id)).to.deep.equal([last]);
+    expect(page.body).to.deep.include({ data: [body.data[1]] });
     await tenant.get(`/v1/accounts/${accountId}/holds?limit=0`).expect(400);
     await tenant.get(`/v1/accounts/${newId()}/holds`).expect(404);
   });

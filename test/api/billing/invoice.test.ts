@@ -7,6 +7,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 const invoices = `${external}/invoices`;
 /** What ends an item without tiers that nobody has credited. */
 const uncredited = { tiers: [], creditedAmount: 0, creditedItemId: null, correctedInvoiceId: null };
+const unexplained = { voidReason: null, creditReason: null, executionId: null };
 
 describe('invoices', () => {
   const instance = useInstance();
@@ -197,9 +198,7 @@ describe('invoices', () => {
         accountName: 'Acme',
         total: 53.1,
         dueStatus: 'Overdue',
-        voidReason: null,
-        executionId: null,
-        creditReason: null,
+        ...unexplained,
         creditedAmount: 0,
         paidAmount: 40,
         creditedInvoiceId: null,

@@ -61,7 +61,7 @@ describe('rejected events that are dismissed by filter', function () {
       status: 'completed',
       output: { dismissed: 3, isComplete: true },
     });
-    const entries = await tenant.get('/v1/audit?recordType=usage_event_change').expect(200);
+    const entries = await tenant.get('/v1/audit?entity=usageEventChange').expect(200);
     expect(entries.body.data).to.have.length(3);
     const { body: again } = await tenant.post('/v1/usage-events/retry', filter).expect(200);
     expect(again).to.include({ retried: 0, rated: 0, rejected: 0 });

@@ -330,6 +330,18 @@ describe('usage events that cannot be rated', () => {
       const path = '/v1/usage-events/retry';
       const none = await own.post(path, { code: 'NO_RATE_CARD' }).expect(200);
       expect(none.body).to.include({ retried: 0, rated: 0, rejected: 0 });
+      // spec/beyond.md R493: 500 x 1, of 1,201.
+      const tried = await own.post(path, { code: 'ACCOUNT_NOT_FOUND', dryRun: true }).expect(200);
+      expect(tried.body).to.deep.equal({
+        retried: 500,
+        rated: 500,
+        rejected: 0,
+        isComplete: false,
+        sums: [{ currency: 'USD', amount: 500 }],
+        dryRun: true,
+      });
+      const { body: before } = await own.get('/v1/usage-events/summary').expect(200);
+      expect(before).to.include({ rated: 0, rejected: 1201 });
       const { body } = await own
         .post(path, { code: 'ACCOUNT_NOT_FOUND', status: 'rejected' })
         .expect(200);
@@ -351,6 +363,8 @@ describe('usage events that cannot be rated', () => {
         expect((await event(own, id)).ratedTransactions[0]).to.include({ amount, matches: true });
       }
       const all = await own.post(path, {}).expect(200);
+      const still = await own.post(path, { dryRun: true }).expect(200);
+      expect(still.body).to.deep.include({ rated: 0, rejected: 1, isComplete: true, sums: [] });
       const { executionId, ...counts } = all.body;
       expect(counts).to.deep.equal({ retried: 1, rated: 0, rejected: 1 });
       // spec/flows.md R28
