@@ -146,6 +146,11 @@ export function createApp(platform: Platform, fillYear?: FillYear): Koa {
   const { corsOrigins = [] } = platform.config;
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(router.routes());
-  app.on('error', (error: unknown) => platform.log.error({ err: error }, 'response failed'));
+  app.on('error', (error: unknown, ctx?: Context) => {
+    // A page that was closed, or a network that has gone, is no fault of ours.
+    if (ctx?.req.socket.errored === error)
+      platform.log.debug({ err: error }, 'the caller has gone');
+    else platform.log.error({ err: error }, 'response failed');
+  });
   return app;
 }

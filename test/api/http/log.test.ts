@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccessKey } from '../../../src/access/access-keys.js';
@@ -176,6 +178,19 @@ describe('the log', () => {
   it('tells why the workflow service did not do what it was asked', () => {
     openLog('info', logTo).error({ err: temporalProblem(new Error('14 UNAVAILABLE')) });
     expect(lines()[0]).to.have.nested.property('err.cause.message', '14 UNAVAILABLE');
+  });
+
+  it('takes a caller that breaks off an answer for no fault', async () => {
+    const tenant = await instance.tenant();
+    const headers = { authorization: `Bearer ${tenant.token}` };
+    const asking = get(`${instance.url}/v1/changes?seconds=60`, { headers, agent: false });
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    answer.on('error', () => undefined);
+    answer.socket.resetAndDestroy();
+    const broken = (): Line | undefined =>
+      lines().find(({ err }) => (err as { code?: string } | undefined)?.code === 'ECONNRESET');
+    while (broken() === undefined) await wait(10);
+    expect(broken()).to.include({ level: 20, msg: 'the caller has gone' });
   });
 
   it('names request, tenant and operation of each request, and the execution of a flow', async () => {
