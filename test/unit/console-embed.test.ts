@@ -17,6 +17,11 @@ describe('languages of embeds', () => {
     expect([...names].sort()).to.deep.equal(files);
   });
 
+  it('keep the sign of a currency together in a line from the right', () => {
+    expect(formatsOf('ar').money('22', 'USD')).to.match(/22\.00\s\u2066US\$\u2069/);
+    expect(formatsOf('en').money('22', 'USD')).to.equal('$22.00');
+  });
+
   for (const name of names) {
     it(`have every text with the same places: ${name}`, async () => {
       const { texts: english } = await languages.en.load();

@@ -1,4 +1,4 @@
-import type { Language } from './texts.ts';
+import { directionOf, type Language } from './texts.js';
 
 /** As text, which `Intl.NumberFormat` takes: nothing is rounded to a double. */
 const numeric = (text: string): Intl.StringNumericLiteral => text as Intl.StringNumericLiteral;
@@ -29,12 +29,18 @@ export function formatsOf(language: Language): Formats {
   const days = new Intl.DateTimeFormat(language, dayForm);
   const instants = new Intl.DateTimeFormat(language, instantForm);
   const quantity = (text: string): string => quantities.format(numeric(text));
+  /** A sign such as `US$`: in a line from the right its letters and its dollar would part. */
+  const whole = (sign: string): string =>
+    directionOf(language) === 'rtl' ? `\u2066${sign}\u2069` : sign;
   return {
     quantity,
     money: (amount, currency) => {
       try {
         const style = { style: 'currency', currency, ...allPlaces } as const;
-        return new Intl.NumberFormat(language, style).format(numeric(amount));
+        const parts = new Intl.NumberFormat(language, style).formatToParts(numeric(amount));
+        return parts
+          .map(({ type, value }) => (type === 'currency' ? whole(value) : value))
+          .join('');
       } catch {
         // No ISO code: the unit of a wallet.
         return `${quantity(amount)} ${currency}`;
