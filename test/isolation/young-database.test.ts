@@ -124,3 +124,45 @@ describe('a session that has planned in a young database', () => {
     }
   }
 });
+
+describe('usage of a young database', () => {
+  const instance = useInstance();
+  const tenant = useTenant(instance);
+
+  it('is known to the planner as a whole as soon as it has doubled, not a day later', async () => {
+    await asOwner(instance.databaseUrl, async (client) => {
+      const grow = (from: number, to: number) =>
+        client.query(
+          `insert into usage_event (tenant_id, id, partition, "offset", status, message, workflow_id,
+             run_id, received_at, processed_at)
+           select $1, ${id(1)}, 0, i, 'rejected', '{}', 'w', ${id(2)}, now(), now()
+           from generate_series($2::bigint, $3::bigint) as i`,
+          [tenant.id, from, to],
+        );
+      const gather = async (): Promise<boolean> =>
+        (await client.query<{ done: boolean }>('select analyze_usage_partitions() as done')).rows[0]
+          ?.done === true;
+      const { rows } = await client.query<{ part: string }>(
+        `select inhrelid::regclass::text as part from pg_inherits
+         where inhparent = 'usage_event'::regclass`,
+      );
+      // As PostgreSQL does by itself after a minute, of each part and of nothing else.
+      const gatherParts = async (): Promise<void> => {
+        for (const { part } of rows) await client.query(`analyze ${part}`);
+      };
+      await grow(1, 900);
+      await gatherParts();
+      expect(await gather()).to.equal(false);
+      await grow(901, 1_200);
+      await gatherParts();
+      expect(await gather()).to.equal(true);
+      expect(await gather()).to.equal(false);
+      await grow(1_201, 2_300);
+      await gatherParts();
+      expect(await gather()).to.equal(false);
+      await grow(2_301, 2_500);
+      await gatherParts();
+      expect(await gather()).to.equal(true);
+    });
+  });
+});

@@ -73,7 +73,7 @@ export async function makePartitionsAhead(platform: Knex): Promise<number> {
   return row?.made ?? 0;
 }
 
-/** Gathers once a day what the planner knows of the tables as wholes; true: it was done now. */
+/** Gathers once a day, and as they double, what the planner knows of the tables as wholes; true: done now. */
 export async function analyzePartitions(platform: Knex): Promise<boolean> {
   const [row] = await sqlRows<{ done: boolean }>(
     platform,
