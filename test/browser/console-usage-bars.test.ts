@@ -177,4 +177,24 @@ describe('bars of usage in the console', function () {
     await visit.told('2026-03-08 10:12 to 2026-03-08 10:13;');
     visit.complaints.splice(0);
   });
+
+  // spec/beyond.md R502
+  it('have a table of fifty rows, and of all by a press', async () => {
+    const minutes = Array.from({ length: 53 }, (_each, minute) => minute);
+    await story.send(
+      ...minutes.map((minute) => {
+        const at = `2026-05-04T10:${String(minute).padStart(2, '0')}:00Z`;
+        return usage('a1', texts, { eventTimestamp: at, dimensions: { api_calls: '1' } });
+      }),
+    );
+    const range = 'from=2026-05-04T10:00:00Z&to=2026-05-04T11:00:00Z';
+    await visit.open(`/console/usage?${range}&bucket=minute&groupBy=service`, 'Usage');
+    await visit.find('table', 'Totals in USD');
+    const rows = () => visit.page.$$eval('main table tbody tr', (found) => found.length);
+    expect(await rows()).to.equal(50);
+    await visit.click('button', 'Show all 53 rows');
+    await visit.told('2026-05-04 10:52');
+    expect(await rows()).to.equal(53);
+    await visit.inspect('usage-all-rows');
+  });
 });

@@ -21,6 +21,6 @@ export function AccountName({
 }
 
 export function ServiceName({ serviceId }: { readonly serviceId: string }): ReactNode {
-  const { data } = useQuery(service(serviceId));
+  const { data } = useQuery({ ...service(serviceId), staleTime: 60_000 });
   return <bdi>{data?.name ?? serviceId}</bdi>;
 }

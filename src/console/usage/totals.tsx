@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Bars } from '../charts/bars.tsx';
 import { ShownAs, wayOf, type Way } from '../charts/shown-as.tsx';
@@ -47,6 +47,38 @@ const columnsOf = (
     show: ({ amount, currency }) => moneyText(amount, currency, places),
   },
 ];
+
+/** Rows that are shown at first: the name of each account or service among them is asked for. */
+const rowsAtFirst = 50;
+
+/** The totals as a table; of many the first, and all of them by a press. */
+function Table({
+  caption,
+  columns,
+  rows,
+}: {
+  readonly caption: string;
+  readonly columns: readonly Column<Total>[];
+  readonly rows: readonly Total[];
+}): ReactNode {
+  const [isWhole, setIsWhole] = useState(false);
+  const shown = isWhole ? rows : rows.slice(0, rowsAtFirst);
+  return (
+    <>
+      <DataTable
+        caption={caption}
+        columns={columns}
+        rows={shown}
+        keyOf={(row, index) => `${row.bucket} ${index}`}
+      />
+      {shown.length < rows.length ? (
+        <button type="button" onClick={() => setIsWhole(true)}>
+          Show all {quantityText(String(rows.length))} rows
+        </button>
+      ) : null}
+    </>
+  );
+}
 
 /** The chart and the table of one currency. */
 function OfCurrency({
@@ -101,11 +133,10 @@ function OfCurrency({
         </>
       )}
       {way === 'chart' ? null : (
-        <DataTable
+        <Table
           caption={`Totals in ${currency}`}
           columns={columnsOf(bucket, groupBy, placesOf(rows.map(({ amount }) => amount)))}
           rows={rows}
-          keyOf={(row, index) => `${row.bucket} ${index}`}
         />
       )}
     </>
