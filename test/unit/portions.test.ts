@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { assert } from 'chai';
 import type { Knex } from 'knex';
 import { inPortions, Portions } from '../../src/kernel/portions.js';
-import { BulkTable } from '../../src/models/db/bulk-table.js';
+import { BulkTable, writeTogether } from '../../src/models/db/bulk-table.js';
 
 /** Keeps the process to itself, as a computation does. */
 function compute(ms: number): void {
@@ -92,5 +92,20 @@ describe('portions', () => {
     await Promise.all(others);
     // What the four compute while the database works for 5 ms, and not also a portion of each.
     assert.isAtMost(Math.min(...took), 3);
+  });
+
+  it('that are written together end with the first failure, when nothing is under way', async () => {
+    const done: string[] = [];
+    const answer = async (sql: string): Promise<{ rows: [] }> => {
+      await wait(sql === 'third' ? 10 : 5);
+      done.push(sql);
+      if (sql !== 'first') throw new Error(sql);
+      return { rows: [] };
+    };
+    const trx = { raw: answer } as unknown as Knex;
+    const statements = ['first', 'second', 'third'].map((sql) => ({ sql, bindings: [] }));
+    const error = await writeTogether(trx, statements).catch((caught: unknown) => caught);
+    assert.equal((error as Error).message, 'second');
+    assert.deepEqual(done, ['first', 'second', 'third']);
   });
 });

@@ -67,29 +67,38 @@ const lengthOf = ({ sql, bindings }: BulkStatement): number => {
 /**
  * Runs statements of a transaction in their order. They are sent one behind the other without waiting for
  * answers: a few rows in many tables cost one round trip (docs/decisions/0532). What is long is made while
- * the database carries out what was sent before, and waits until that is done.
+ * the database carries out what was sent before, and waits until that is done. Of what fails the first is
+ * thrown, once nothing is under way.
  */
 export async function writeTogether(
   trx: Knex,
   statements: Iterable<BulkStatement | null>,
 ): Promise<void> {
-  const portions = new Portions();
-  let sent: Promise<unknown>[] = [];
+  const sent: Promise<unknown>[] = [];
+  const failed: unknown[] = [];
+  let portions = new Portions();
   let unanswered = 0;
-  for (const statement of statements) {
-    if (statement === null) continue;
-    const length = lengthOf(statement);
-    if (unanswered + length > unansweredMax) {
-      await Promise.all(sent);
-      [sent, unanswered] = [[], 0];
+  try {
+    for (const statement of statements) {
+      if (failed.length > 0) break;
+      if (statement === null) continue;
+      const length = lengthOf(statement);
+      if (unanswered + length > unansweredMax) {
+        await Promise.all(sent);
+        unanswered = 0;
+        portions = new Portions();
+      }
+      const running = sqlRows(trx, statement.sql, statement.bindings);
+      running.catch((error: unknown) => failed.push(error));
+      sent.push(running);
+      unanswered += length;
+      if (length <= long) continue;
+      // It is on its way before this process is kept busy with the next, and others are served in between.
+      await nextTurn();
+      await portions.rest();
     }
-    const running = sqlRows(trx, statement.sql, statement.bindings);
-    // Where one fails the others do too, and the first is thrown.
-    running.catch(() => undefined);
-    sent.push(running);
-    unanswered += length;
-    if (length > long) await nextTurn();
-    if (portions.isOver) await portions.rest();
+  } finally {
+    await Promise.allSettled(sent);
   }
   await Promise.all(sent);
 }

@@ -239,6 +239,8 @@ export class Cell implements ConnectionSource {
     this.shares = new PoolShares({ max: poolMax, share: tenantShare });
     const common = {
       ...knexSnakeCaseMappers(),
+      // Of what was sent behind a statement that fails, nobody reads what it was with all that was bound.
+      compileSqlOnError: false,
       ...(log === undefined ? {} : { log: knexLog(log) }),
     };
     this.#base = knex({ ...poolOf(url, poolMax, open), ...common });
