@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useReasonAgainst } from '../session/may.ts';
 import type { Written } from '../session/needs.ts';
 import { Fault } from './loaded.tsx';
@@ -44,6 +44,16 @@ export function Action<T>({
       onDone?.(result);
     },
   });
+  // Two presses before anything is drawn are one: what is held is known only once it is drawn.
+  const isUnderWay = useRef(false);
+  const press = (): void => {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    const end = (): void => {
+      isUnderWay.current = false;
+    };
+    mutate(undefined, { onSettled: end });
+  };
   if (reasonAgainst !== undefined) {
     return (
       <p className="muted">
@@ -57,7 +67,7 @@ export function Action<T>({
         className={[isPrimary && 'primary', isDangerous && 'danger'].filter(Boolean).join(' ')}
         isHeld={isPending || isHeld}
         isDisabled={isDisabled}
-        onPress={() => mutate()}
+        onPress={press}
       >
         {name}
       </Press>
