@@ -62,13 +62,14 @@ export interface DismissalInput {
   readonly filter: RetryFilter;
   readonly reason: string;
   readonly max: number;
+  /** Events that were accepted from then on are left alone; without it, from its begin on. */
+  readonly until?: string;
 }
 
 /** One page of a dismissal: the newest events before an id. */
 export interface DismissalPage extends Omit<DismissalInput, 'max'> {
   readonly size: number;
   readonly beforeId: string | null;
-  /** Events that arrived later are left alone. */
   readonly until: string;
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { HTTPRequest } from 'puppeteer-core';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -115,9 +116,18 @@ describe('rejected events in the console', function () {
     await visit.told('They are never billed');
     await visit.told('1 to 2 of 2');
     await visit.inspect('rejected-all-tried');
+    const written: HTTPRequest[] = [];
+    const note = (request: HTTPRequest) => written.push(request);
+    visit.page.on('request', note);
     await press('Dismiss them');
     await visit.told('2 dismissed.');
     await visit.told('No event is rejected here.');
+    visit.page.off('request', note);
+    const sent = written.find((request) => request.url().endsWith('/usage-events/dismiss'));
+    expect(sent?.headers()).to.have.property('idempotency-key');
+    // Of what the preview has counted.
+    const { until } = JSON.parse(sent?.postData() ?? '{}') as { readonly until?: string };
+    expect(Date.parse(until ?? '')).to.be.below(Date.now());
     await visit.find('link', 'Its execution');
     await visit.inspect('rejected-all-dismissed');
     await visit.click('link', 'Its execution');

@@ -106,7 +106,8 @@ export function TryFirst<Tried, Done>({
   /** Null: there is nothing to be shown, and so nothing to be done. */
   readonly onTry: () => Promise<Tried | null>;
   readonly show: (tried: Tried) => ReactNode;
-  readonly onDo: () => Promise<Done>;
+  /** Does it, as it was tried. */
+  readonly onDo: (tried: Tried) => Promise<Done>;
   /** What is said once it is done. */
   readonly told?: (done: Done) => string;
   readonly onDone?: (done: Done) => void;
@@ -132,7 +133,7 @@ export function TryFirst<Tried, Done>({
           isPrimary
           isDangerous={isDangerous}
           isDisabled={isDisabled}
-          onDo={onDo}
+          onDo={() => onDo(found)}
           onDone={(done) => {
             setSaid(told?.(done) ?? '');
             setTried(undefined);

@@ -10,8 +10,26 @@ import { filterOf, type EventSearch } from './queries.ts';
 
 type Retried = Schemas['RetryResult'];
 
-const retryAll = (search: EventSearch, dryRun: boolean) =>
-  read(api.POST('/v1/usage-events/retry', { body: { ...filterOf(search), dryRun } }));
+/** A key for each preview: what it has shown is done once, however often that is pressed. */
+interface Keyed {
+  readonly key: string;
+}
+
+const newKey = (): Keyed => ({ key: crypto.randomUUID() });
+const header = ({ key }: Keyed) => ({ 'Idempotency-Key': key });
+
+const tryRetry = async (search: EventSearch): Promise<Retried & Keyed> => {
+  const body = { ...filterOf(search), dryRun: true };
+  return { ...(await read(api.POST('/v1/usage-events/retry', { body }))), ...newKey() };
+};
+
+const retryAll = (search: EventSearch, tried: Keyed) =>
+  read(
+    api.POST('/v1/usage-events/retry', {
+      params: { header: header(tried) },
+      body: filterOf(search),
+    }),
+  );
 
 /** What has done it, step by step. */
 const Did = ({ workflow, by }: { workflow: string; by: string | undefined }): ReactNode =>
@@ -73,12 +91,12 @@ export function RetryAll({
         operation="retryUsageEvents"
         tryName="What trying all again comes to"
         name={`Try all ${quantityText(total)} again`}
-        of={total}
+        of={JSON.stringify([filterOf(search), total])}
         isDisabled={isNone}
-        onTry={() => retryAll(search, true)}
+        onTry={() => tryRetry(search)}
         show={(tried) => <Tried of={tried} />}
-        onDo={async () => {
-          const retried = await retryAll(search, false);
+        onDo={async (tried) => {
+          const retried = await retryAll(search, tried);
           // Before the list is read again: without it, this would be gone with what it says.
           setDone(retried);
           return retried;
@@ -92,8 +110,19 @@ export function RetryAll({
 
 type Dismissed = Schemas['EventsDismissed'];
 
-const dismissAll = (search: EventSearch, reason: string, dryRun: boolean) =>
-  read(api.POST('/v1/usage-events/dismiss', { body: { ...filterOf(search), reason, dryRun } }));
+const tryDismissal = async (search: EventSearch, reason: string): Promise<Dismissed & Keyed> => {
+  const body = { ...filterOf(search), reason, dryRun: true };
+  return { ...(await read(api.POST('/v1/usage-events/dismiss', { body }))), ...newKey() };
+};
+
+/** Of what the preview has counted: none that was accepted later. */
+const dismissAll = (search: EventSearch, reason: string, { until, ...tried }: Dismissed & Keyed) =>
+  read(
+    api.POST('/v1/usage-events/dismiss', {
+      params: { header: header(tried) },
+      body: { ...filterOf(search), reason, ...(until === undefined ? {} : { until }) },
+    }),
+  );
 
 /** Which events would be dismissed. */
 const Preview = ({ of: { dismissed, isComplete, reasons } }: { of: Dismissed }): ReactNode =>
@@ -135,11 +164,11 @@ export function DismissAll({ search, total }: { search: EventSearch; total: stri
             operation="dismissUsageEvents"
             tryName="What dismissing them changes"
             name="Dismiss them"
-            of={total}
+            of={JSON.stringify([filterOf(search), reason, total])}
             isDisabled={reason === ''}
-            onTry={() => dismissAll(search, reason, true)}
+            onTry={() => tryDismissal(search, reason)}
             show={(tried) => <Preview of={tried} />}
-            onDo={() => dismissAll(search, reason, false)}
+            onDo={(tried) => dismissAll(search, reason, tried)}
             onDone={setDone}
           />
         </details>

@@ -5,6 +5,7 @@ import type { Scope } from '../../kernel/scope.js';
 import type { AmendEventInput, CancelEventInput } from '../../messages/usage-workflow.js';
 import type { Static } from 'typebox';
 import type { Platform } from '../../process/platform.js';
+import { readInstantOf } from '../../queries/lists/time-range.js';
 import { findUsageEvent, getUsageEvent } from '../../queries/usage/usage-event.js';
 import { countRejections } from '../../queries/usage/finding/usage-rejections.js';
 import { readUsageEventFilter } from '../../queries/usage/finding/usage-event-filter.js';
@@ -88,22 +89,41 @@ export async function amendUsageEvent(
   return output;
 }
 
-/** Dismisses rejected events of a filter, or says which they would be. */
+/** Before when an event was accepted that is dismissed. 400: nobody knows yet what will be. */
+function readUntil(given: string | undefined): string | undefined {
+  const until = readInstantOf(given);
+  if (until === null) return undefined;
+  // Nothing was accepted before 1970, and no id is of a time before it.
+  if (until.getTime() <= Date.now()) return new Date(Math.max(until.getTime(), 0)).toISOString();
+  throw problem.validation(`'until' must not be in the future: '${given}'`, {
+    field: 'until',
+    value: given,
+  });
+}
+
+/**
+ * Dismisses rejected events of a filter, or says which they would be. 409: other ones of the tenant are
+ * being dismissed.
+ */
 export async function dismissUsageEvents(
   scope: Scope,
   platform: Platform,
-  { reason, dryRun = false, ...given }: DismissBody,
+  { reason, dryRun = false, until: latest, ...given }: DismissBody,
   idempotencyKey: string | null,
 ): Promise<Static<typeof EventsDismissed>> {
   const filter = readUsageEventFilter(given);
+  const asked = readUntil(latest ?? undefined);
   if (dryRun) {
-    const { counted: dismissed, ...found } = await countRejections(scope, filter);
-    return { dismissed, ...found, dryRun };
+    const until = asked ?? new Date().toISOString();
+    const { counted: dismissed, ...found } = await countRejections(scope, filter, { until });
+    return { dismissed, ...found, until, dryRun };
   }
   const { output, executionId } = await runFlow(scope, platform, {
     workflow: 'dismissUsageEvents',
-    input: { filter, reason, max: rejectionsMax },
-    businessKey: (id) => `usage-dismissal/${id}`,
+    // Without an instant where none was given: a repeated request is the same.
+    input: { filter, reason, max: rejectionsMax, ...(asked === undefined ? {} : { until: asked }) },
+    businessKey: () => 'usage-dismissal',
+    isLong: true,
     entityType: 'usage',
     entityId: 'rejected',
     idempotencyKey,

@@ -40,6 +40,14 @@ export const DismissBody = writeBody(
   {
     ...eventFilter,
     reason: Text('Why; each event says so.', 1000),
+    until: optional(
+      Type.Unsafe<string>({
+        description:
+          'Those that were accepted before it: what a dry run has answered, so that what is done is ' +
+          'what it has said. An instant, or a date as its UTC midnight; without it, now.',
+        dateOrInstant: true,
+      }),
+    ),
     dryRun,
   },
   {
@@ -59,6 +67,9 @@ export const EventsDismissed = Type.Object(
       Type.Array(RejectionReason, {
         description: 'Of a dry run alone: why they were rejected, the most frequent reason first.',
       }),
+    ),
+    until: Type.Optional(
+      Instant('Of a dry run alone: those that were accepted before it are counted.'),
     ),
     executionId: Type.Optional(Uuid('The execution that has done it.')),
     dryRun: Type.Optional(
@@ -277,7 +288,8 @@ export const usageCorrectionOperations = {
     summary: 'Dismiss rejected events, by filter',
     description:
       'Each is canceled: it is never billed, and not tried again. At most the newest 100,000; those ' +
-      'that arrive meanwhile are left alone. A dry run counts them by reason, and writes nothing.',
+      'that arrive meanwhile are left alone. A dry run counts them by reason, and writes nothing; its ' +
+      '`until`, sent back, dismisses those. While one runs, another is a 409.',
     body: DismissBody,
     example: { code: 'ACCOUNT_NOT_FOUND', reason: 'Sent by a test.' },
     access: 'operator',

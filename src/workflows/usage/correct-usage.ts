@@ -32,12 +32,12 @@ export async function rerateUsage(run: FlowRun<RerateInput>) {
   return lastStep(longCorrections.rerateUsage, run, input);
 }
 
-const pageSize = 1_000;
+/** Half as many as a retry has: the end of a page holds other corrections up (docs/decisions/0521). */
+const pageSize = 500;
 
 /** Dismisses rejected events of a filter, page by page (docs/decisions/0521). */
 export async function dismissUsageEvents(run: FlowRun<DismissalInput>) {
-  const { filter, reason, max } = run.input;
-  const until = new Date().toISOString();
+  const { filter, reason, max, until = new Date().toISOString() } = run.input;
   let dismissed = 0;
   let beforeId: string | null = null;
   for (let left = max; left > 0; left -= pageSize) {

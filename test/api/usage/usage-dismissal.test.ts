@@ -40,7 +40,8 @@ describe('rejected events that are dismissed by filter', function () {
     await send(tenant, usage('acme', serviceId, wrong));
     await sent(['acme', 'nobody', 'nobody', 'other']);
     const filter = { code: 'ACCOUNT_NOT_FOUND' };
-    const tried = await dismiss({ ...filter, dryRun: true });
+    const { until, ...tried } = await dismiss({ ...filter, dryRun: true });
+    expect(Date.now() - Date.parse(until)).to.be.within(0, 60_000);
     expect(tried).to.deep.equal({
       dismissed: 3,
       isComplete: true,
@@ -75,7 +76,7 @@ describe('rejected events that are dismissed by filter', function () {
     const { output } = await runFlow(tenant.scope, instance.platform, {
       workflow: 'dismissUsageEvents',
       input: { filter: {}, reason, max: 1_001 },
-      businessKey: (id) => `usage-dismissal/${id}`,
+      businessKey: () => 'usage-dismissal',
       entityType: 'usage',
       entityId: 'rejected',
       idempotencyKey: null,
@@ -87,6 +88,28 @@ describe('rejected events that are dismissed by filter', function () {
     for (const event of body.data) expect(event.billingAccountRef).to.equal('nobody');
     expect(await dismiss({})).to.include({ dismissed: 199, isComplete: true });
     expect(await counts()).to.include({ accepted: 1_200, rejected: 0, canceled: 1_200 });
+  });
+
+  // spec/beyond.md R490
+  it('are those that the dry run has counted, where its instant is sent back', async () => {
+    await sent(['nobody', 'nobody']);
+    const { until, dismissed } = await dismiss({ dryRun: true });
+    expect(dismissed).to.equal(2);
+    await sent(['nobody']);
+    expect(await dismiss({ dryRun: true })).to.include({ dismissed: 3 });
+    expect(await dismiss({ dryRun: true, until })).to.include({ dismissed: 2, until });
+    expect(await dismiss({ until })).to.include({ dismissed: 2, isComplete: true });
+    expect(await counts()).to.include({ accepted: 3, rejected: 1, canceled: 2 });
+    expect(await dismiss({ until: '1066-10-14' })).to.include({ dismissed: 0 });
+  });
+
+  it('are none with an instant that is still to come, which is named', async () => {
+    const until = new Date(Date.now() + 60_000).toISOString();
+    for (const dryRun of [true, false]) {
+      const { body } = await tenant.post(path, { reason, until, dryRun }).expect(400);
+      expect(body.error.message).to.equal(`'until' must not be in the future: '${until}'`);
+      expect(body.error.details).to.include({ field: 'until', value: until });
+    }
   });
 
   it('are told to webhooks as one that is canceled is', async () => {

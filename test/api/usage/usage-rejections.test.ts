@@ -57,10 +57,10 @@ describe('rejected events by reason', () => {
   });
 
   it('are the newest where there are more than are counted', async () => {
-    const { counted, isComplete, reasons } = await countRejections(tenant.scope, {}, 3);
+    const { counted, isComplete, reasons } = await countRejections(tenant.scope, {}, { max: 3 });
     expect({ counted, isComplete }).to.deep.equal({ counted: 3, isComplete: false });
     expect(reasons).to.have.length.within(1, 2);
-    const all = await countRejections(tenant.scope, {}, 5);
+    const all = await countRejections(tenant.scope, {}, { max: 5 });
     expect(all).to.include({ counted: 4, isComplete: true });
   });
 
