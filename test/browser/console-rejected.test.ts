@@ -126,7 +126,9 @@ describe('rejected events in the console', function () {
     const sent = written.find((request) => request.url().endsWith('/usage-events/dismiss'));
     expect(sent?.headers()).to.have.property('idempotency-key');
     // Of what the preview has counted.
-    const { until } = JSON.parse(sent?.postData() ?? '{}') as { readonly until?: string };
+    const { until } = JSON.parse((await sent?.fetchPostData()) ?? '{}') as {
+      readonly until?: string;
+    };
     expect(Date.parse(until ?? '')).to.be.below(Date.now());
     await visit.find('link', 'Its execution');
     await visit.inspect('rejected-all-dismissed');

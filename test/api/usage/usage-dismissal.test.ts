@@ -83,6 +83,13 @@ describe('rejected events that are dismissed by filter', function () {
       summary: 'dismiss rejected usage',
     });
     expect(output).to.deep.equal({ dismissed: 1_001, isComplete: false });
+    // Each page becomes known at an instant, which holds up other corrections until its end.
+    const known = await tenant.scope.db.read.raw<{ rows: { events: number }[] }>(
+      `select count(*)::integer as events from usage_event_change where tenant_id = ?
+       group by changed_at order by changed_at`,
+      [tenant.id],
+    );
+    expect(known.rows.map(({ events }) => events)).to.deep.equal([500, 500, 1]);
     const { body } = await tenant.get('/v1/usage-events?status=rejected&limit=1000').expect(200);
     expect(body.data).to.have.length(199);
     for (const event of body.data) expect(event.billingAccountRef).to.equal('nobody');
