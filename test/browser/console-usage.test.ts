@@ -81,7 +81,7 @@ describe('usage in the console', function () {
     await visit.told('2026-03-02 to 2026-03-06 are chosen: Enter shows these alone.');
     await visit.shoot('usage-chosen');
     await page.keyboard.press('Enter');
-    await visit.told('2026-03-02 to 2026-03-06. Arrow keys or the pointer show a bar.');
+    await visit.told('2026-03-02 to 2026-03-06; the highest is 2026-03-04: USD 6.00.');
     expect(page.url()).to.include('from=2026-03-02&to=2026-03-07&bucket=day');
     // Of five bars the second to the third, from right to left: hours, since two days have enough.
     const slider = await page.waitForSelector(`::-p-aria([role="slider"])`);
