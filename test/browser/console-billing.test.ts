@@ -9,10 +9,11 @@ describe('billing in the console', function () {
   this.timeout(240_000);
   const story = useStory({ isPublic: true });
   let visit: ConsoleVisit;
+  let calls: string;
 
   before(async () => {
     await story.account('acme', { name: 'Acme & Söhne' });
-    const calls = await story.service('Calls');
+    calls = await story.service('Calls');
     await story.send(usage('acme', calls));
   });
   useConsole(story, (opened) => {
@@ -39,6 +40,26 @@ describe('billing in the console', function () {
     await visit.click('button', 'Show what would be billed');
     await visit.told('Nothing of this period is left to be billed.');
     await visit.inspect('billing-empty');
+  });
+
+  // spec/beyond.md R503
+  it('says of a period that is not over that usage of it may still come', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const said = `This period ends on ${today}: usage of it may still come.`;
+    await visit.open('/console/billing?from=2026-03-01&to=2026-03-31', 'Billing');
+    await visit.find('button', 'Show what would be billed');
+    expect(await visit.text()).to.not.include('may still come');
+    await visit.open(`/console/billing?from=2026-03-01&to=${today}`, 'Billing');
+    await visit.told(said);
+    await visit.inspect('billing-not-over');
+    // Usage of today, which no run has billed.
+    await story.send(usage('acme', calls, { eventTimestamp: new Date().toISOString() }));
+    await visit.click('button', 'Show what would be billed');
+    await visit.arrive(`Dry run of 2026-03-01 to ${today}`);
+    // Nothing is forbidden.
+    await visit.find('button', 'Bill it');
+    await visit.told(said);
+    await visit.inspect('billing-dry-run-not-over');
   });
 
   // spec/beyond.md R467

@@ -8,6 +8,7 @@ import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
+import { NotOver } from './not-over.tsx';
 import { billingRun, startRun, type Run } from './queries.ts';
 
 type Total = NonNullable<Run['totals']>[number];
@@ -127,6 +128,7 @@ function Billed({ run }: { readonly run: Run }): ReactNode {
               `${of} ${invoiceType} ${currency} ${index}`
             }
           />
+          <NotOver periodEnd={periodEnd} />
           <Action
             operation="executeWorkflow"
             name="Bill it"

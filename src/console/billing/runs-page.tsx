@@ -10,6 +10,7 @@ import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, None, orNone, Status } from '../shown/values.tsx';
+import { NotOver } from './not-over.tsx';
 import { Schedules } from './schedules.tsx';
 import { runList, size, startRun, type Wanted } from './queries.ts';
 
@@ -90,6 +91,7 @@ function Start(): ReactNode {
           onChange={(day) => setPeriod({ periodStart, periodEnd: day })}
         />
       </div>
+      <NotOver periodEnd={periodEnd} />
       <Action
         operation="executeWorkflow"
         name="Show what would be billed"
