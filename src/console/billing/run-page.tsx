@@ -8,6 +8,7 @@ import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
+import type { EventSearch } from '../usage/queries.ts';
 import { NotOver } from './not-over.tsx';
 import { billingRun, startRun, type Run } from './queries.ts';
 
@@ -62,7 +63,19 @@ const whyOf = ({ message, events, code }: LeftOut): string =>
       ? 'Not rated yet: run the period again once they are.'
       : 'Rejected: mend the cause, try them again, and run the period again.';
 
-const leftOut: readonly Column<LeftOut>[] = [
+/** The rejected events that it counted: those of its period, and of its account where it is of one. */
+const rejectedIn = (
+  { periodStart, periodEnd }: Run,
+  { code, accountId }: LeftOut,
+): EventSearch => ({
+  status: 'rejected',
+  code,
+  from: periodStart,
+  to: periodEnd,
+  ...(accountId === null ? {} : { accountId }),
+});
+
+const leftOutOf = (run: Run): readonly Column<LeftOut>[] => [
   { name: 'Why', show: (problem) => <bdi>{whyOf(problem)}</bdi> },
   { name: 'Code', show: ({ code }) => <code>{code}</code> },
   {
@@ -72,15 +85,15 @@ const leftOut: readonly Column<LeftOut>[] = [
   {
     name: 'Events',
     isNumber: true,
-    show: ({ events, code }) =>
-      events === undefined ? (
+    show: (problem) =>
+      problem.events === undefined ? (
         <None />
       ) : (
         <Link
           to="/usage/events"
-          search={code === pending ? { status: 'pending' } : { status: 'rejected', code }}
+          search={problem.code === pending ? { status: 'pending' } : rejectedIn(run, problem)}
         >
-          {quantityText(events)}
+          {quantityText(problem.events)}
           <span className="heard"> events</span>
         </Link>
       ),
@@ -227,7 +240,7 @@ export function RunPage(): ReactNode {
                 <DataTable
                   caption="What was left out, and why"
                   isCaptionHeard
-                  columns={leftOut}
+                  columns={leftOutOf(run)}
                   rows={run.problems}
                   keyOf={({ code, accountId, contractServiceId }, index) =>
                     `${code} ${accountId} ${contractServiceId} ${index}`

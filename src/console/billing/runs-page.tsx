@@ -36,7 +36,7 @@ const columns: readonly Column<Row>[] = [
   },
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
   { name: 'Invoices', isNumber: true, show: ({ invoiceCount }) => countOrNone(invoiceCount) },
-  { name: 'Left out', isNumber: true, show: ({ problemCount }) => countOrNone(problemCount) },
+  { name: 'Left out', isNumber: true, show: ({ leftOutCount }) => countOrNone(leftOutCount) },
   { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
   { name: 'Began', show: ({ startedAt }) => <Instant at={startedAt} /> },
 ];

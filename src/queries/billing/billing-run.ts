@@ -222,6 +222,10 @@ interface StoredOutput {
 const outputOf = ({ output }: ExecutionRecord): StoredOutput | null =>
   output as StoredOutput | null;
 
+/** Each event counts, and each problem of no events; those of events are first, so that none is cut off. */
+const countLeftOut = ({ problemCount, problems }: StoredOutput): number =>
+  problems.reduce((sum, { events = 1 }) => sum + events - 1, problemCount);
+
 function presentRun(record: ExecutionRecord): SummaryDto {
   const { id, status, actor, startedAt, completedAt, error } = record;
   const input = record.input as unknown as BillingRunInput;
@@ -240,6 +244,7 @@ function presentRun(record: ExecutionRecord): SummaryDto {
     accountCount: output?.accountCount ?? null,
     invoiceCount: output?.invoiceCount ?? null,
     problemCount: output?.problemCount ?? null,
+    leftOutCount: output && countLeftOut(output),
   };
 }
 

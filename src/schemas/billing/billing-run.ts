@@ -73,6 +73,7 @@ const BillingRunFields = {
   accountCount: atItsEnd('Accounts that it looked at.'),
   invoiceCount: atItsEnd('Invoices that it made, or of a dry run would make.'),
   problemCount: atItsEnd('What it left out or could not do as it should.'),
+  leftOutCount: atItsEnd('The same, with each usage event counted, not each reason.'),
 };
 
 export const BillingRunSummary = Type.Object(BillingRunFields, {

@@ -17,11 +17,12 @@ describe('billing runs over HTTP', function () {
     const calls = await story.service('Calls');
     const at = (day: string, api_calls: string, account = 'acme') =>
       usage(account, calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
-    // At 0.01 each: 1.00 in February, 3.00 in March, and one event that nobody pays.
+    // At 0.01 each: 1.00 in February, 3.00 in March, and two events that nobody pays.
     await story.send(
       at('2026-02-10', '100'),
       at('2026-03-10', '300'),
       at('2026-03-11', '100', 'nobody'),
+      at('2026-03-12', '100', 'nobody'),
     );
     await story.bill('2026-02');
   });
@@ -30,7 +31,7 @@ describe('billing runs over HTTP', function () {
   const read = async (id: string) =>
     (await story.tenant.get(`/v1/billing-runs/${id}`).expect(200)).body;
 
-  // spec/beyond.md R376, R377
+  // spec/beyond.md R376, R377, R504
   it('show what a dry run would bill beside the invoice before, and what it leaves out', async () => {
     await story.preview('2026-03');
     const { data, pagination } = await listed();
@@ -43,6 +44,7 @@ describe('billing runs over HTTP', function () {
       dryRun: true,
       invoiceCount: 1,
       problemCount: 1,
+      leftOutCount: 2,
     });
     const run = await read(data[0].id);
     expect(run.totals).to.deep.equal([
@@ -55,7 +57,7 @@ describe('billing runs over HTTP', function () {
       code,
       events,
     }));
-    expect(problems).to.deep.equal([{ code: 'ACCOUNT_NOT_FOUND', events: 1 }]);
+    expect(problems).to.deep.equal([{ code: 'ACCOUNT_NOT_FOUND', events: 2 }]);
   });
 
   it('show what a run has billed, and lead to its invoices', async () => {

@@ -32,11 +32,12 @@ describe('the story of finance', function () {
         eventTimestamp: `${day}T10:00:00Z`,
         dimensions: { api_calls },
       });
-    // At 0.01 each: 1.00 in February, 3.00 and 1.00 in March, and two events that nobody pays.
+    // At 0.01 each: 1.00 in February, 3.00 and 1.00 in March, and three events that nobody pays.
     await story.send(
       at('february', '2026-02-10', '100'),
       at('large', '2026-03-10', '300'),
       at('small', '2026-03-11', '100'),
+      at('lost-in-february', '2026-02-11', '100', 'nobody'),
       at('lost-1', '2026-03-11', '100', 'nobody'),
       at('lost-2', '2026-03-12', '100', 'nobody'),
     );
@@ -72,6 +73,14 @@ describe('the story of finance', function () {
     await visit.inspect('billing-dry-run');
     await finance.go('2 events', 'Rejected events');
     await finance.reads('1 to 2 of 2', 'lost-1', 'lost-2');
+    // spec/beyond.md R504
+    expect(await visit.text()).to.not.include('lost-in-february');
+    expect(visit.page.url()).to.match(/from=2026-03-01&to=2026-03-31/);
+    await finance.go('Billing');
+    await visit.find('table', 'Billing runs, the latest first');
+    const latest = `document.querySelector('[data-name="Left out"]').textContent`;
+    // It may be shown first as it was when it ran.
+    await visit.page.waitForFunction(`${latest} === '2'`);
   });
 
   it('mends the price, which was to be 0.02 since March', async () => {
