@@ -99,7 +99,36 @@ describe('rejected events in the console', function () {
       '/console/usage/events?status=rejected&code=INVALID_DIMENSION',
       'Rejected events',
     );
-    await visit.told('No event is rejected here.');
+    // That of nobody.
+    await visit.told('No event is rejected for INVALID_DIMENSION.');
+    await visit.told('1 is still rejected for another reason.');
+    await visit.inspect('rejected-for-another');
+    await visit.click('link', 'Show all that are rejected');
+    await visit.find('link', 'lost');
+  });
+
+  // spec/beyond.md R369
+  it('are not tried all again where none would be rated, and are told of under another code', async () => {
+    const calls = await story.service('Letters');
+    const good = usage('later', calls);
+    await story.send(good, usage('later', calls, { dimensions: { api_calls: 'a lot' } }));
+    await visit.open(
+      `/console/usage/events?status=rejected&code=ACCOUNT_NOT_FOUND&serviceId=${calls}`,
+      'Rejected events',
+    );
+    await press('What trying all again comes to');
+    await visit.told('None would be rated: mend them first.');
+    expect(await visit.text()).to.not.include('Try all');
+    await visit.inspect('rejected-vain');
+    await story.account('later', { name: 'Later' });
+    await press('What trying all again comes to');
+    await visit.told('What those cost');
+    expect(await visit.text()).to.not.include('None would be rated');
+    await press('Try all 2 again');
+    await visit.told('2 tried again: 1 rated, 1 still rejected.');
+    await visit.told('1 is still rejected for another reason.');
+    expect(await visit.text()).to.not.include('No event is rejected here.');
+    await visit.inspect('rejected-tried-all');
   });
 
   // spec/beyond.md R490

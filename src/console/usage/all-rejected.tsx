@@ -53,23 +53,29 @@ const retriedText = ({ retried, rated, rejected }: Retried): string => {
     : `${quantityText(retried)} tried again: ${parts.join(', ')}.`;
 };
 
+/** Whether trying them again would do nothing: of more than were tried it is not known. */
+const isVain = ({ rated, isComplete }: Retried): boolean => rated === '0' && isComplete === true;
+
 /** What would come of it, of the first of them. */
-const Tried = ({
-  of: { retried, rated, rejected, sums, isComplete },
-}: {
-  of: Retried;
-}): ReactNode => (
-  <>
-    <Facts
-      of={[
-        ['Would be rated', rated === '0' ? 'none' : quantityText(rated)],
-        ...(rated === '0' ? [] : [['What those cost', orNone(sumsText(sums ?? []))] as const]),
-        ...(rejected === '0' ? [] : [['Still rejected', quantityText(rejected)] as const]),
-      ]}
-    />
-    {isComplete ? null : <p>Of the first {quantityText(retried)} alone.</p>}
-  </>
-);
+const Tried = ({ of: tried }: { of: Retried }): ReactNode => {
+  const { retried, rated, rejected, sums, isComplete } = tried;
+  return (
+    <>
+      <Facts
+        of={[
+          ['Would be rated', rated === '0' ? 'none' : quantityText(rated)],
+          ...(rated === '0' ? [] : [['What those cost', orNone(sumsText(sums ?? []))] as const]),
+          ...(rejected === '0' ? [] : [['Still rejected', quantityText(rejected)] as const]),
+        ]}
+      />
+      {isVain(tried) ? (
+        <p>None would be rated: mend them first.</p>
+      ) : isComplete ? null : (
+        <p>Of the first {quantityText(retried)} alone.</p>
+      )}
+    </>
+  );
+};
 
 /**
  * Rates all rejected events of these filters again, where there are any. Once it was pressed it stays,
@@ -83,6 +89,7 @@ export function RetryAll({
   total: string;
 }): ReactNode {
   const [done, setDone] = useState<Retried>();
+  const [vain, setVain] = useState<Retried>();
   const isNone = total === '0';
   if (isNone && !done) return null;
   return (
@@ -93,7 +100,15 @@ export function RetryAll({
         name={`Try all ${quantityText(total)} again`}
         of={JSON.stringify([filterOf(search), total])}
         isDisabled={isNone}
+<<<<<<< HEAD
         onTry={() => tryRetry(search)}
+=======
+        onTry={async () => {
+          const tried = await retryAll(search, true);
+          setVain(isVain(tried) ? tried : undefined);
+          return isVain(tried) ? null : tried;
+        }}
+>>>>>>> c01aaf42 (The console does not offer to try all rejected events again where none would be rated, and says how many are still rejected for another reason where its list has none any more)
         show={(tried) => <Tried of={tried} />}
         onDo={async (tried) => {
           const retried = await retryAll(search, tried);
@@ -103,6 +118,7 @@ export function RetryAll({
         }}
         told={retriedText}
       />
+      <div role="status">{vain && !isNone ? <Tried of={vain} /> : null}</div>
       <Did workflow="retry-usage" by={done?.executionId} />
     </>
   );

@@ -14,7 +14,7 @@ import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceField, timeField } from './fields.ts';
 import { DismissAll, RetryAll } from './all-rejected.tsx';
 import { filterOf, serviceChoice, type EventSearch } from './queries.ts';
-import { Reasons } from './reasons.tsx';
+import { NoneRejected, Reasons } from './reasons.tsx';
 
 type Event = Schemas['UsageEventSummary'];
 type EventStatus = Event['status'];
@@ -176,7 +176,7 @@ export function EventsPage(): ReactNode {
         keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
         page={page}
         size={size}
-        empty={<p>{isRejected ? 'No event is rejected here.' : 'No event is of this choice.'}</p>}
+        empty={isRejected ? <NoneRejected search={search} /> : <p>No event is of this choice.</p>}
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
       />
     </Page>
