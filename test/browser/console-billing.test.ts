@@ -62,6 +62,12 @@ describe('billing in the console', function () {
     await visit.inspect('billing-dry-run-not-over');
   });
 
+  it('names the one account that is billed, whose name may end with a full stop', async () => {
+    const id = await story.account('inc', { name: 'Acme Inc.' });
+    await visit.open(`/console/billing?accountId=${id}`, 'Billing');
+    await visit.told('Of Acme Inc. alone. Bill all accounts');
+  });
+
   // spec/beyond.md R467
   it('sets by keyboard when the tenant is billed by itself, pauses and removes it', async () => {
     const press = async (name: string) => {

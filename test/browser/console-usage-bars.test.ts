@@ -71,7 +71,7 @@ describe('bars of usage in the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.arrive('Usage events');
     await visit.told('1 to 2 of 2');
-    await visit.told('Of Account 1.');
+    await visit.told('Of Account 1 alone.');
     expect(visit.page.url()).to.include('from=2026-03-01&to=2026-03-14');
     await visit.click('link', 'Show those of all accounts');
     await visit.told('1 to 11 of 11');

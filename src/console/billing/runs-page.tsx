@@ -66,7 +66,7 @@ function Start(): ReactNode {
     <Section title="Bill a period">
       {accountId === undefined ? null : (
         <p>
-          Of <AccountName accountId={accountId} />.{' '}
+          Of <AccountName accountId={accountId} /> alone.{' '}
           <Link
             from="/billing"
             to="/billing"

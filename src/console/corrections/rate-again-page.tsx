@@ -90,7 +90,7 @@ function Choose(): ReactNode {
     <Section title="Which usage">
       {search.account === undefined ? null : (
         <p>
-          Of <AccountName accountId={search.account} />.{' '}
+          Of <AccountName accountId={search.account} /> alone.{' '}
           <Link to="/usage/rate-again" search={({ account: _account, ...others }) => others}>
             Rate that of all accounts
           </Link>

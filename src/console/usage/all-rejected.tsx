@@ -100,15 +100,11 @@ export function RetryAll({
         name={`Try all ${quantityText(total)} again`}
         of={JSON.stringify([filterOf(search), total])}
         isDisabled={isNone}
-<<<<<<< HEAD
-        onTry={() => tryRetry(search)}
-=======
         onTry={async () => {
-          const tried = await retryAll(search, true);
+          const tried = await tryRetry(search);
           setVain(isVain(tried) ? tried : undefined);
           return isVain(tried) ? null : tried;
         }}
->>>>>>> c01aaf42 (The console does not offer to try all rejected events again where none would be rated, and says how many are still rejected for another reason where its list has none any more)
         show={(tried) => <Tried of={tried} />}
         onDo={async (tried) => {
           const retried = await retryAll(search, tried);

@@ -127,7 +127,7 @@ const ofAll = ({ accountId: _account, page: _page, ...others }: EventSearch): Ev
 const OfAccount = ({ search }: { readonly search: EventSearch }): ReactNode =>
   search.accountId === undefined ? null : (
     <p>
-      Of <AccountName accountId={search.accountId} />.{' '}
+      Of <AccountName accountId={search.accountId} /> alone.{' '}
       <Link to="/usage/events" search={ofAll(search)}>
         Show those of all accounts
       </Link>

@@ -72,7 +72,7 @@ export function UsagePage(): ReactNode {
         />
         {search.account === undefined ? null : (
           <p>
-            Of <AccountName accountId={search.account} />.{' '}
+            Of <AccountName accountId={search.account} /> alone.{' '}
             <Link to="/usage" search={({ account: _account, ...others }) => others}>
               Show that of all accounts
             </Link>
