@@ -21,8 +21,8 @@ import { fillFacts } from '../support/servers/fill.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { createEmptyDatabase } from '../support/servers/servers.js';
 
-/** The migrations that this is about; the table of archives came after them. */
-const ours = /\/20261209090[0-4]00-/;
+/** The migrations that this is about, with the one that changes a function of theirs. */
+const ours = /\/(?:20261209090[0-4]00|20270119000000)-/;
 const filled = 'filled';
 const streaming = 'streaming';
 const tables = ['usage_event', 'rated_transaction'];

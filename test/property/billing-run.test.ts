@@ -106,6 +106,7 @@ const content = (invoices: readonly BilledInvoice[]) =>
       id: '',
       invoiceNo: '',
       invoiceFileName: null,
+      executionId: null,
       invoiceStatus: '',
       approvalStatus: '',
       items: invoice.items.map((item) => ({ ...item, id: '', invoiceId: '' })),

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
@@ -46,7 +47,7 @@ export const startRun = (wanted: Wanted, dryRun: boolean) =>
     api.POST('/v1/workflows/{workflowId}/execute', {
       params: {
         path: { workflowId: 'billing-run' },
-        header: { 'Idempotency-Key': crypto.randomUUID() },
+        header: { 'Idempotency-Key': newKey() },
       },
       body: { data: { ...wanted, dryRun }, async: true },
     }),

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, keeping, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
@@ -105,7 +106,7 @@ export const rerating = (executionId: string) =>
 export const rerate = (wanted: Wanted, dryRun: boolean) =>
   read(
     api.POST('/v1/workflows/{workflowId}/execute', {
-      params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      params: { path: { workflowId }, header: { 'Idempotency-Key': newKey() } },
       body: { data: { ...wanted, dryRun }, async: true },
     }),
   );

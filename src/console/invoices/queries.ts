@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
@@ -97,7 +98,7 @@ export const credit = (invoiceId: string, reason: string, items: Credited) =>
     api.POST('/v1/invoices/{invoiceId}/credit-notes', {
       params: {
         path: { invoiceId },
-        header: { 'Idempotency-Key': crypto.randomUUID() },
+        header: { 'Idempotency-Key': newKey() },
       },
       ...creditBody(reason, items),
     }),

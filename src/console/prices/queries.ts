@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, asJson, keeping, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
@@ -103,7 +104,7 @@ export const tryPrices = (name: string, tried: Tried, limits: Guard) => {
     asJson.POST('/v1/workflows/{workflowId}/execute', {
       params: {
         path: { workflowId: 'reprice' },
-        header: { 'Idempotency-Key': crypto.randomUUID() },
+        header: { 'Idempotency-Key': newKey() },
       },
       body: { data, async: true },
       bodySerializer: writeExact,

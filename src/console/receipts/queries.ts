@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, keeping, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
 import { linesOf, type Keeping } from '../api/written-json.ts';
@@ -38,7 +39,7 @@ export function messageIn(text: string): ExactJson | undefined {
 }
 
 /** A key for each press: the same again would be another correction. */
-const header = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+const header = () => ({ 'Idempotency-Key': newKey() });
 
 /** Takes an event back; a dry run only says what that would come to. */
 export const cancel = (id: string, reason: string, dryRun: boolean) =>

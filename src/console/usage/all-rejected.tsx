@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { read } from '../api/problem.ts';
 import { TryFirst } from '../shown/action.tsx';
 import { Reason } from '../shown/field.tsx';
@@ -15,12 +16,11 @@ interface Keyed {
   readonly key: string;
 }
 
-const newKey = (): Keyed => ({ key: crypto.randomUUID() });
 const header = ({ key }: Keyed) => ({ 'Idempotency-Key': key });
 
 const tryRetry = async (search: EventSearch): Promise<Retried & Keyed> => {
   const body = { ...filterOf(search), dryRun: true };
-  return { ...(await read(api.POST('/v1/usage-events/retry', { body }))), ...newKey() };
+  return { ...(await read(api.POST('/v1/usage-events/retry', { body }))), key: newKey() };
 };
 
 const retryAll = (search: EventSearch, tried: Keyed) =>
@@ -124,7 +124,7 @@ type Dismissed = Schemas['EventsDismissed'];
 
 const tryDismissal = async (search: EventSearch, reason: string): Promise<Dismissed & Keyed> => {
   const body = { ...filterOf(search), reason, dryRun: true };
-  return { ...(await read(api.POST('/v1/usage-events/dismiss', { body }))), ...newKey() };
+  return { ...(await read(api.POST('/v1/usage-events/dismiss', { body }))), key: newKey() };
 };
 
 /** Of what the preview has counted: none that was accepted later. */

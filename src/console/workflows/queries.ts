@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, asJson, keeping, type Schemas } from '../api/client.ts';
+import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import type { Keeping } from '../api/written-json.ts';
@@ -171,7 +172,7 @@ export const define = (text: string) => read(api.POST('/v1/workflows', asTyped(t
 export const execute = (workflowId: string, data: string) =>
   read(
     api.POST('/v1/workflows/{workflowId}/execute', {
-      params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      params: { path: { workflowId }, header: { 'Idempotency-Key': newKey() } },
       body: { data: {}, async: true },
       bodySerializer: () => `{"data":${data},"async":true}`,
     }),
