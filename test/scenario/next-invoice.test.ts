@@ -5,7 +5,7 @@ import { every, priceOfEach, subscription, usdCard } from '../support/story/pric
 import { useStory } from '../support/story/story.js';
 
 /** What a draft has not in common with the invoice that is posted. */
-const ofPosted = ['id', 'invoiceId', 'invoiceNo', 'invoiceStatus', 'approvalStatus'];
+const ofPosted = ['id', 'invoiceId', 'invoiceNo', 'invoiceStatus', 'approvalStatus', 'executionId'];
 const notCompared = new Set([...ofPosted, 'invoiceFileName']);
 
 const common = (record: Record<string, unknown>) =>
