@@ -19,6 +19,8 @@ import { openTestInstance, type TestInstance } from '../support/servers/instance
 import { installPythonTools } from '../support/servers/python.js';
 import { asOwner } from '../support/servers/rows.js';
 
+/** The parts of the server, each with a port of its own, and one for the other parts. */
+const parts = ['master', 'volume', 'filer', 's3'];
 const bucket = 'billing';
 const month = '2026-10';
 const credentials = { accessKeyId: 'durabill', secretAccessKey: 'a secret of tests' };
@@ -31,13 +33,16 @@ describe('an archive in a bucket', function () {
   let instance: TestInstance;
   let server: ChildProcess | undefined;
   let weed = '';
-  let ports: readonly number[] = [];
+  const ports: number[] = [];
   let endpoint = '';
   let s3: S3Client;
 
   const startServer = async (): Promise<void> => {
-    const [master = 0, volume = 0, filer = 0, s3Port = 0] = ports;
-    const port = (name: string, value: number) => `-${name}=${value}`;
+    // Those for its parts, too: it would take the next ten thousand, which connections may have.
+    const portOf = (part: string, index: number): string[] => [
+      `-${part}.port=${ports[index] ?? 0}`,
+      `-${part}.port.grpc=${ports[index + parts.length] ?? 0}`,
+    ];
     server = spawn(
       weed,
       [
@@ -45,10 +50,7 @@ describe('an archive in a bucket', function () {
         `-dir=${folder}`,
         '-ip=127.0.0.1',
         '-ip.bind=127.0.0.1',
-        port('master.port', master),
-        port('volume.port', volume),
-        port('filer.port', filer),
-        port('s3.port', s3Port),
+        ...parts.flatMap(portOf),
         '-s3',
         `-s3.config=${join(folder, 's3.json')}`,
         '-volume.max=20',
@@ -100,8 +102,8 @@ describe('an archive in a bucket', function () {
         ],
       }),
     );
-    ports = [await freePort(), await freePort(), await freePort(), await freePort()];
-    endpoint = `http://127.0.0.1:${ports[3] ?? 0}`;
+    while (ports.length < 2 * parts.length) ports.push(await freePort());
+    endpoint = `http://127.0.0.1:${ports[parts.indexOf('s3')] ?? 0}`;
     s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
     await startServer();
     instance = await openTestInstance({
