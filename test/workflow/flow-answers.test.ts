@@ -80,6 +80,14 @@ describe('what nobody works on', () => {
     }
   });
 
+  // spec/beyond.md R490, R491
+  it('a dismissal of rejected events, and prices that are put in force', async () => {
+    const dismissal = { reason: 'never to be billed' };
+    expect(await lateness('/v1/usage-events/dismiss', dismissal)).to.deep.equal(goesOn);
+    const path = `/v1/repricings/${newId()}/promote`;
+    expect(await lateness(path, { fromDate: '2999-01-01' })).to.deep.equal(goesOn);
+  });
+
   // spec/beyond.md R352
   it('an approval that is decided', async () => {
     const id = await createService(tenant, 'Waits');
