@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
 import { WalletHold } from '../../models/balances/wallet-hold.js';
-import type { RunningHold } from '../../schemas/balances/hold.js';
+import type { Hold, RunningHold } from '../../schemas/balances/hold.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { listPage } from '../lists/listing.js';
@@ -19,8 +19,13 @@ export async function findHold({ db, tenantId }: Scope, id: string): Promise<Wal
   return hold;
 }
 
-function presentRunning(hold: WalletHold): Static<typeof RunningHold> {
-  const { id, accountId, currency, amount, key, status, expiresAt, createdAt } = hold;
+type Presented = 'id' | 'accountId' | 'currency' | 'amount' | 'key' | 'status' | 'expiresAt';
+
+/** A hold as the API shows it, but for what is available beside it. */
+export const presentHold = (
+  hold: Pick<WalletHold, Presented>,
+): Omit<Static<typeof Hold>, 'available'> => {
+  const { id, accountId, currency, amount, key, status, expiresAt } = hold;
   return {
     id,
     accountId,
@@ -29,9 +34,13 @@ function presentRunning(hold: WalletHold): Static<typeof RunningHold> {
     key,
     status,
     expiresAt: expiresAt.toISOString(),
-    createdAt: createdAt.toISOString(),
   };
-}
+};
+
+const presentRunning = (hold: WalletHold): Static<typeof RunningHold> => ({
+  ...presentHold(hold),
+  createdAt: hold.createdAt.toISOString(),
+});
 
 /** What is held of an account at this moment (spec/beyond.md R492). 404: there is no such account. */
 export async function listHolds(

@@ -4,7 +4,8 @@ import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { WalletHold } from '../../../models/balances/wallet-hold.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
-import { endHold, presentHold, withHold, type HoldDto } from './hold.js';
+import { presentHold } from '../../../queries/balances/hold.js';
+import { endHold, withHold, type HoldDto } from './hold.js';
 
 /** How long a commit may wait for its event before the hold is released all the same. */
 const commitMs = 300_000;

@@ -13,7 +13,8 @@ import {
 import { WalletHold } from '../../../models/balances/wallet-hold.js';
 import type * as schema from '../../../schemas/balances/hold.js';
 import { holdAccount } from '../../accounts/lock-account.js';
-import { presentHold, type HoldDto } from './hold.js';
+import { presentHold } from '../../../queries/balances/hold.js';
+import type { HoldDto } from './hold.js';
 import { releaseDue } from './release-due-holds.js';
 import { WalletLedger } from '../wallet-ledger.js';
 

@@ -11,21 +11,6 @@ import { WalletLedger } from '../wallet-ledger.js';
 
 export type HoldDto = Static<typeof schema.Hold>;
 
-type Presented = 'id' | 'accountId' | 'currency' | 'amount' | 'key' | 'status' | 'expiresAt';
-
-export const presentHold = (hold: Pick<WalletHold, Presented>): Omit<HoldDto, 'available'> => {
-  const { id, accountId, currency, amount, key, status, expiresAt } = hold;
-  return {
-    id,
-    accountId,
-    currency,
-    amount: new Decimal(amount),
-    key,
-    status,
-    expiresAt: expiresAt.toISOString(),
-  };
-};
-
 export const partsOf = ({ parts }: WalletHold): GrantPart[] =>
   parts.map(({ amount, ...part }) => ({ ...part, amount: new Decimal(amount) }));
 
