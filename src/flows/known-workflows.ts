@@ -1,5 +1,6 @@
 import { definitionWorkflow } from '../messages/definitions/definition-run.js';
 import type { Scope } from '../kernel/scope.js';
+import { isExecutionOf } from '../queries/flows/execution.js';
 import {
   findDefinition,
   findExecutedDefinition,
@@ -7,7 +8,12 @@ import {
 } from '../queries/workflows/definition.js';
 import { problem } from '../kernel/problem.js';
 import type { Flow } from '../schemas/flows/flow.js';
-import { flowIdOf, jobs, operationWorkflows } from '../schemas/flows/flow-id.js';
+import {
+  flowIdOf,
+  isOfExecutionsAlone,
+  jobs,
+  operationWorkflows,
+} from '../schemas/flows/flow-id.js';
 import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/index.js';
 
 /** A flow with the names that callers know it by. */
@@ -96,10 +102,23 @@ export const findExecutable = async (
 ): Promise<KnownWorkflow | DefinedFlow> =>
   lookUp(knownWorkflows, key) ?? (await findDefined(scope, key)) ?? findWorkflow(key);
 
-/** The same with what has executions: what operations of their own start, and what was deleted. */
-export async function findExecuted(scope: Scope, key: string): Promise<RecordedWorkflow> {
+/**
+ * The same with what has executions: what operations of their own start, and what was deleted. A name that
+ * became built in later is still that of the tenant's own workflow; an execution of what is built in is
+ * found under it, too (docs/decisions/0542).
+ */
+export async function findExecuted(
+  scope: Scope,
+  key: string,
+  executionId?: string,
+): Promise<RecordedWorkflow> {
   const builtIn = lookUp(recorded, key);
-  if (builtIn) return builtIn;
+  if (builtIn && !isOfExecutionsAlone(key)) return builtIn;
   const own = await findExecutedDefinition(scope, key);
-  return own ? executedOf(own) : requireKnown(recorded, key);
+  if (!own) return builtIn ?? requireKnown(recorded, key);
+  const isOfBuiltIn =
+    builtIn !== undefined &&
+    executionId !== undefined &&
+    (await isExecutionOf(scope, builtIn.workflow, executionId));
+  return isOfBuiltIn ? builtIn : executedOf(own);
 }

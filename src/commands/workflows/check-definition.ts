@@ -35,17 +35,21 @@ const faultCharactersMax = 2 * definitionLimits.bytes;
 export interface CheckOptions {
   /** Names of the secrets that there are. */
   readonly secrets: ReadonlySet<string>;
+  /** A name that is built in now, under which the tenant has had a workflow before. */
+  readonly keptName?: string | undefined;
 }
 
 /** Checks a definition, and collects what is wrong with it. */
 export class DefinitionCheck {
   readonly secrets: ReadonlySet<string>;
+  readonly #keptName: string | undefined;
   readonly #found: (Fault | (() => readonly Fault[]))[] = [];
   #plain = 0;
   #tasks = 0;
 
-  constructor({ secrets }: CheckOptions) {
+  constructor({ secrets, keptName }: CheckOptions) {
     this.secrets = secrets;
+    this.#keptName = keptName;
   }
 
   /** Faults that are known so far; expressions may have more. */
@@ -87,7 +91,7 @@ export class DefinitionCheck {
     if (!isObject(definition)) return;
     const { document, input, output, schedule } = definition as Partial<Definition>;
     const name = isObject(document) ? document['name'] : undefined;
-    if (isBuiltIn(name)) this.add('/document/name', builtInFault(name));
+    if (isBuiltIn(name) && name !== this.#keptName) this.add('/document/name', builtInFault(name));
     if (isObject(input) && isObject(input.schema)) {
       this.addAll(shapeFaults(input.schema.document, '/input/schema/document'));
     }

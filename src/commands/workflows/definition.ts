@@ -13,23 +13,50 @@ import {
   WorkflowVersion,
 } from '../../models/workflows/definition.js';
 import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
-import { builtInFault, builtInNames, isBuiltIn } from '../../schemas/flows/flow-id.js';
+import {
+  builtInFault,
+  builtInNames,
+  isBuiltIn,
+  isOfExecutionsAlone,
+} from '../../schemas/flows/flow-id.js';
 import { definitionFaultsInTurns } from './check-definition.js';
 import { keepSchedule } from './schedule.js';
 import { keepTrigger } from './trigger.js';
 
+const nameIn = (definition: unknown): unknown =>
+  (definition as Partial<Definition> | null)?.document?.name;
+
+/**
+ * The same name where it is built in, and is of a workflow that the tenant had before it was: that one
+ * keeps it (docs/decisions/0542).
+ */
+async function keptNameOf({ db, tenantId }: Scope, name: unknown): Promise<string | undefined> {
+  if (!isBuiltIn(name) || !isOfExecutionsAlone(name)) return undefined;
+  const own = WorkflowDefinition.query(db.read).forTenant(tenantId).existing();
+  return (await own.select('name').findOne({ name }))?.name;
+}
+
+/** 409, where only what is built in has this name. */
+async function refuseBuiltIn(scope: Scope, key: string, message: string): Promise<void> {
+  if (builtInNames.has(key) && (await keptNameOf(scope, key)) === undefined) {
+    throw problem.conflict(`'${key}' is built in${message}`);
+  }
+}
+
 /** What of a definition is wrong, with the secrets that there are now. */
-export async function checkDefinition({ db, tenantId }: Scope, definition: unknown) {
+export async function checkDefinition(scope: Scope, definition: unknown) {
+  const { db, tenantId } = scope;
   const faults = await definitionFaultsInTurns(definition, {
     secrets: await WorkflowSecret.names(db.read, tenantId),
+    keptName: await keptNameOf(scope, nameIn(definition)),
   });
   return { valid: faults.length === 0, faults };
 }
 
 /** A definition that is free of faults, as it is stored. 400 with all faults. */
 async function readDefinition(scope: Scope, given: unknown) {
-  const asked: unknown = (given as Partial<Definition> | null)?.document?.name;
-  if (isBuiltIn(asked)) {
+  const asked = nameIn(given);
+  if (isBuiltIn(asked) && (await keptNameOf(scope, asked)) === undefined) {
     throw problem.conflict(builtInFault(asked), { field: 'definition.document.name' });
   }
   const { valid, faults } = await checkDefinition(scope, given);
@@ -131,9 +158,7 @@ export async function lockDefinition(
  */
 export async function updateDefinition(scope: Scope, key: string, given: unknown) {
   const { tenantId, realNow } = scope;
-  if (builtInNames.has(key)) {
-    throw problem.conflict(`'${key}' is built in: it has no versions of your own.`);
-  }
+  await refuseBuiltIn(scope, key, ': it has no versions of your own.');
   const stored = await readDefinition(scope, given);
   return scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
@@ -175,9 +200,7 @@ export async function keepDefinition({ db, tenantId }: Scope, id: string): Promi
 
 /** Hides a workflow, and gives its id; its name is free again. 404: there is none. 409: it is built in. */
 export async function hideDefinition(scope: Scope, key: string): Promise<string> {
-  if (builtInNames.has(key)) {
-    throw problem.conflict(`'${key}' is built in, and stays.`);
-  }
+  await refuseBuiltIn(scope, key, ', and stays.');
   return scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
     await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.realNow() });

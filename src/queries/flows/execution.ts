@@ -174,6 +174,16 @@ export async function getExecution(
   return presentExecution(execution);
 }
 
+/** Whether an execution is one of this workflow. */
+export const isExecutionOf = async (
+  { db, tenantId }: Scope,
+  workflow: string,
+  id: string,
+): Promise<boolean> => {
+  const query = Execution.query(db.read).forTenant(tenantId).select('id').where({ workflow });
+  return (await query.findById(id)) !== undefined;
+};
+
 /** Executions of a workflow that run, in the order of their ids, after one of them. */
 export const listRunning = (
   { db, tenantId }: Scope,

@@ -48,6 +48,13 @@ export const builtInNames: ReadonlySet<string> = new Set([
   ...operationWorkflows.map(({ name }) => name),
 ]);
 
+/**
+ * Whether only executions are found under a name that is built in, and nothing is executed by it: a
+ * tenant may have published a workflow of that name before (docs/decisions/0542).
+ */
+export const isOfExecutionsAlone = (builtIn: string): boolean =>
+  operationWorkflows.some(({ name }) => name === builtIn);
+
 /** `rateUsage` is called `rate-usage` outside. */
 const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -51,17 +51,17 @@ export const executionHandlers: Handlers<Operations['execution']> = {
     return { ...listed, items: listed.items.map(view) };
   },
   get: async ({ params }, scope, platform) => {
-    const known = await findExecuted(scope, params.workflowId);
+    const known = await findExecuted(scope, params.workflowId, params.executionId);
     const record = await getExecution(scope, known.workflow, params.executionId);
     return executionView(known, platform)(record);
   },
   deliveries: async ({ params, query }, scope) => {
-    const { workflow } = await findExecuted(scope, params.workflowId);
+    const { workflow } = await findExecuted(scope, params.workflowId, params.executionId);
     const record = await getExecution(scope, workflow, params.executionId);
     return listExecutionDeliveries(scope, record, query);
   },
   cancel: async ({ params }, scope, platform) => {
-    const known = await findExecuted(scope, params.workflowId);
+    const known = await findExecuted(scope, params.workflowId, params.executionId);
     return cancelExecution(scope, platform, known, params.executionId);
   },
 };
