@@ -141,7 +141,15 @@ const usageRoute = createRoute({
 const eventsRoute = createRoute({
   ...at,
   path: '/usage/events',
-  validateSearch: listSearch(['status', 'code', 'from', 'to', 'accountId', 'serviceId']),
+  validateSearch: listSearch([
+    'status',
+    'code',
+    'externalTransactionId',
+    'from',
+    'to',
+    'accountId',
+    'serviceId',
+  ]),
   component: lazyRouteComponent(() => import('./usage/events-page.tsx'), 'EventsPage'),
 });
 

@@ -41,6 +41,12 @@ describe('rejected events in the console', function () {
     await visit.find('table', 'Rejected events by reason');
     await visit.find('link', 'lost');
     await visit.inspect('rejected-by-reason');
+    // spec/beyond.md R511
+    const list = '::-p-aria([name="Events, the newest first"][role="table"])';
+    const box = await (await visit.page.waitForSelector(list))?.boundingBox();
+    // Three rows, with its caption and head.
+    expect(box?.height).to.be.below(3 * 85 + 100);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).to.be.below(900);
     await press('INVALID_DIMENSION');
     await visit.told('INVALID_DIMENSION, shown below');
     await visit.told('1 to 2 of 2');

@@ -146,6 +146,8 @@ describe('usage in the console', function () {
       downloadPath: folder,
     });
     await visit.open(march, 'Usage');
+    // Totals push the button down while somebody points at it.
+    await visit.quiet();
     await visit.click('button', 'Export the charges as CSV');
     const name = 'charges-2026-03-01-2026-04-01.csv';
     await visit.told(`${name} is there.`);
@@ -190,6 +192,45 @@ describe('usage in the console', function () {
     await visit.open('/console/usage', 'Usage');
     await visit.find('figure', 'What became of all events');
     expect(await visit.text()).to.not.include('Look at rejected events');
+  });
+
+  // spec/beyond.md R510
+  it('finds an event by the id that its sender has for it, or that we have', async () => {
+    const { page } = visit;
+    const { body } = await story.tenant.get('/v1/usage-events/early-2').expect(200);
+    await visit.open('/console/usage', 'Usage');
+    await visit.click('link', 'Find an event');
+    await visit.arrive('Usage events');
+    await visit.tabTo('Event id');
+    await page.keyboard.type('early-1');
+    await page.keyboard.press('Enter');
+    await visit.told('1 to 1 of 1');
+    await visit.find('link', 'early-1');
+    expect(page.url()).to.include('externalTransactionId=early-1');
+    await visit.open('/console/usage/events', 'Usage events');
+    await visit.tabTo('Event id');
+    await page.keyboard.type(String(body.id));
+    await page.keyboard.press('Enter');
+    await visit.find('table', 'The event that has this id here');
+    await visit.find('link', 'early-2');
+    await visit.inspect('usage-event-found');
+    await visit.open('/console/usage/events?externalTransactionId=nonsense', 'Usage events');
+    await visit.told('No event of this choice has this id.');
+  });
+
+  // spec/beyond.md R510
+  it('lists the events of an account by what people know it by', async () => {
+    await visit.open('/console/usage/events', 'Usage events');
+    await visit.tabTo('Account');
+    await visit.page.keyboard.type('beta');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('1 to 2 of 2');
+    await visit.told('Of Beta alone.');
+    await visit.inspect('usage-events-of-account');
+    await visit.click('link', 'beta');
+    await visit.arrive('Beta');
+    await visit.click('link', 'Usage events');
+    await visit.told('1 to 2 of 2');
   });
 
   it('says at its place which filter the API does not know', async () => {

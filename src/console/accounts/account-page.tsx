@@ -27,6 +27,10 @@ const WaysOn = ({ accountId }: { readonly accountId: string }): ReactNode => (
       Usage
     </Link>{' '}
     ·{' '}
+    <Link to="/usage/events" search={{ accountId }}>
+      Usage events
+    </Link>{' '}
+    ·{' '}
     <Link to="/usage/rate-again" search={{ account: accountId }}>
       Rate again
     </Link>{' '}

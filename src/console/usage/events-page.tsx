@@ -1,25 +1,25 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Fragment, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
-import type { Column } from '../shown/data-table.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceField, timeField } from './fields.ts';
 import { DismissAll, RetryAll } from './all-rejected.tsx';
-import { filterOf, serviceChoice, type EventSearch } from './queries.ts';
+import { eventOf, filterOf, isOwnId, isUuid, serviceChoice, type EventSearch } from './queries.ts';
 import { NoneRejected, Reasons } from './reasons.tsx';
 
 type Event = Schemas['UsageEventSummary'];
 type EventStatus = Event['status'];
 
-const size = 50;
+const size = 25;
 
 const eventList = (search: EventSearch) => {
   const { status, page = 0 } = search;
@@ -42,30 +42,26 @@ const retryOne = (id: string) =>
 /** Is told of what came of a row, which may not be in the list any more then. */
 type Tell = (text: string) => void;
 
-/** An event that could not be rated: what is wrong, another try, and where it is mended or dismissed. */
+/** An event that could not be rated: another try, and the way to where it is mended or dismissed. */
 const Again = ({ event, onTold }: { readonly event: Event; readonly onTold: Tell }): ReactNode => {
-  const { id, externalTransactionId, reason } = event;
-  return (
-    <>
-      <span>{orNone(reason)}</span>
-      {id === null ? null : (
-        <>
-          <Action
-            operation="retryUsageEvent"
-            name="Try again"
-            onDo={() => retryOne(id)}
-            onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
-          />
-          <Link to="/receipts/$eventId" params={{ eventId: id }} search={{}}>
-            Mend or dismiss it
-          </Link>
-        </>
-      )}
-    </>
+  const { id, externalTransactionId } = event;
+  return id === null || event.status !== 'rejected' ? null : (
+    <div className="acts">
+      <Action
+        operation="retryUsageEvent"
+        name="Try again"
+        onDo={() => retryOne(id)}
+        onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
+      />
+      <Link to="/receipts/$eventId" params={{ eventId: id }} search={{}}>
+        Mend or dismiss it
+      </Link>
+    </div>
   );
 };
 
-const columnsOf = (onTold: Tell): readonly Column<Event>[] => [
+/** What stands in each row alike is left out: the status, or the code, that was chosen. */
+const columnsOf = ({ status, code }: EventSearch, onTold: Tell): readonly Column<Event>[] => [
   {
     name: 'Event',
     show: ({ id, externalTransactionId }) =>
@@ -77,15 +73,32 @@ const columnsOf = (onTold: Tell): readonly Column<Event>[] => [
         </Link>
       ),
   },
-  { name: 'Status', show: ({ status }) => <Status name={status} /> },
-  { name: 'Account', show: ({ billingAccountRef }) => <bdi>{orNone(billingAccountRef)}</bdi> },
+  ...(status === undefined
+    ? [{ name: 'Status', show: (event: Event) => <Status name={event.status} /> }]
+    : []),
+  {
+    name: 'Account',
+    show: ({ accountId, billingAccountRef }) =>
+      accountId === null ? (
+        <bdi>{orNone(billingAccountRef)}</bdi>
+      ) : (
+        <AccountName accountId={accountId} name={billingAccountRef} />
+      ),
+  },
   { name: 'Happened', show: ({ eventTimestamp }) => <Instant at={eventTimestamp} /> },
-  { name: 'Code', show: ({ code }) => orNone(code) },
+  ...(code === undefined ? [{ name: 'Code', show: (event: Event) => orNone(event.code) }] : []),
   {
     name: 'What to mend',
-    show: (event) =>
-      event.status === 'rejected' ? <Again event={event} onTold={onTold} /> : orNone(event.reason),
+    show: (event) => (
+      <>
+        {orNone(event.reason)}
+        {status === 'rejected' ? null : <Again event={event} onTold={onTold} />}
+      </>
+    ),
   },
+  ...(status === 'rejected'
+    ? [{ name: 'How', show: (event: Event) => <Again event={event} onTold={onTold} /> }]
+    : []),
 ];
 
 const statusNames = [
@@ -103,36 +116,87 @@ const route = getRouteApi('/usage/events');
 function Choice({ search }: { readonly search: EventSearch }): ReactNode {
   const navigate = route.useNavigate();
   const services = useQuery(serviceChoice);
-  const { status = '', code = '', from = '', to = '', accountId, serviceId = '' } = search;
+  const { status = '', code = '', from = '', to = '', accountId = '', serviceId = '' } = search;
+  const { externalTransactionId = '' } = search;
   return (
     <Filters
       label="Which events"
       fields={[
         { name: 'status', label: 'Status', value: status, options: statusNames },
         { name: 'code', label: 'Code', value: code, hint: 'ACCOUNT_NOT_FOUND' },
+        {
+          name: 'externalTransactionId',
+          label: 'Event id',
+          value: externalTransactionId,
+          hint: 'Of the sender, or ours',
+        },
+        { name: 'accountId', label: 'Account', value: accountId, hint: 'Number or external id' },
         timeField('from', 'From', from),
         timeField('to', 'Until', to),
         serviceField('serviceId', serviceId, services.data),
       ]}
-      onApply={(texts) =>
-        void navigate({ search: { ...texts, ...(accountId ? { accountId } : {}) } })
-      }
+      onApply={(texts) => void navigate({ search: texts })}
     />
   );
 }
 
 const ofAll = ({ accountId: _account, page: _page, ...others }: EventSearch): EventSearch => others;
 
-/** Whose events are listed, where they are of one account. */
-const OfAccount = ({ search }: { readonly search: EventSearch }): ReactNode =>
-  search.accountId === undefined ? null : (
+/** Whose events are listed; of an account that was searched by a key, its events know the id. */
+function OfAccount({
+  search,
+  events,
+}: {
+  readonly search: EventSearch;
+  readonly events: readonly Event[];
+}): ReactNode {
+  const { accountId: given } = search;
+  if (given === undefined) return null;
+  const accountId = isUuid(given)
+    ? given
+    : events.find(({ accountId: id }) => id !== null)?.accountId;
+  return (
     <p>
-      Of <AccountName accountId={search.accountId} /> alone.{' '}
+      Of {accountId ? <AccountName accountId={accountId} /> : <bdi>{given}</bdi>} alone.{' '}
       <Link to="/usage/events" search={ofAll(search)}>
         Show those of all accounts
       </Link>
     </p>
   );
+}
+
+/** Where no event has an id by its sender: the one that we call so. */
+function EventOfOurs({ id, onTold }: { readonly id: string; readonly onTold: Tell }): ReactNode {
+  const { data, isLoading } = useQuery(eventOf(id));
+  if (isLoading) return <p>Looking for an event that has this id here…</p>;
+  return data === undefined ? (
+    <p>No event has this id, neither of its sender nor of ours.</p>
+  ) : (
+    <DataTable
+      caption="The event that has this id here"
+      columns={columnsOf({}, onTold)}
+      rows={[data]}
+      keyOf={() => id}
+    />
+  );
+}
+
+/** Where the list has nothing. */
+function NoEvent({ search, onTold }: { search: EventSearch; readonly onTold: Tell }): ReactNode {
+  const { status, externalTransactionId } = search;
+  if (externalTransactionId !== undefined) {
+    return isOwnId(search) ? (
+      <EventOfOurs id={externalTransactionId} onTold={onTold} />
+    ) : (
+      <p>No event of this choice has this id.</p>
+    );
+  }
+  return status === 'rejected' ? (
+    <NoneRejected search={search} />
+  ) : (
+    <p>No event is of this choice.</p>
+  );
+}
 
 /** Events with what became of them. */
 export function EventsPage(): ReactNode {
@@ -157,13 +221,19 @@ export function EventsPage(): ReactNode {
       }
     >
       <Choice search={search} />
-      <OfAccount search={search} />
-      {isRejected ? <Reasons search={search} /> : null}
-      {isRejected && query.data ? (
-        <Fragment key={JSON.stringify(filterOf(search))}>
-          <RetryAll search={search} total={query.data.pagination.total} />
-          <DismissAll search={search} total={query.data.pagination.total} />
-        </Fragment>
+      <OfAccount search={search} events={query.data?.data ?? []} />
+      {isRejected ? (
+        <div className="sides compact">
+          <div>
+            {search.externalTransactionId === undefined ? <Reasons search={search} /> : null}
+          </div>
+          {query.data ? (
+            <div key={JSON.stringify(filterOf(search))}>
+              <RetryAll search={search} total={query.data.pagination.total} />
+              <DismissAll search={search} total={query.data.pagination.total} />
+            </div>
+          ) : null}
+        </div>
       ) : null}
       <p role="status" className="good">
         {told}
@@ -172,11 +242,11 @@ export function EventsPage(): ReactNode {
         query={query}
         caption="Events, the newest first"
         name="events"
-        columns={columnsOf(setTold)}
+        columns={columnsOf(search, setTold)}
         keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
         page={page}
         size={size}
-        empty={isRejected ? <NoneRejected search={search} /> : <p>No event is of this choice.</p>}
+        empty={<NoEvent search={search} onTold={setTold} />}
         onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
       />
     </Page>

@@ -24,8 +24,11 @@ export interface UsageSearch {
 export interface EventSearch {
   readonly status?: string;
   readonly code?: string;
+  /** What its producer calls it, or we do. */
+  readonly externalTransactionId?: string;
   readonly from?: string;
   readonly to?: string;
+  /** An id, number or external id. */
   readonly accountId?: string;
   readonly serviceId?: string;
   readonly page?: number;
@@ -34,8 +37,16 @@ export interface EventSearch {
 type Code = NonNullable<Schemas['UsageEventSummary']['code']>;
 
 /** The filters that the API has; what it does not know it refuses, and says so. */
-export const filterOf = ({ code, from, to, accountId, serviceId }: EventSearch) => ({
+export const filterOf = ({
+  code,
+  externalTransactionId,
+  from,
+  to,
+  accountId,
+  serviceId,
+}: EventSearch) => ({
   ...(code ? { code: code as Code } : {}),
+  ...(externalTransactionId ? { externalTransactionId } : {}),
   ...(from ? { from } : {}),
   ...(to ? { to } : {}),
   ...(accountId ? { accountId } : {}),
@@ -82,11 +93,31 @@ export const usageSummary = queryOptions({
   queryFn: ({ signal }) => read(api.GET('/v1/usage-events/summary', { signal })),
 });
 
-const withoutCode = ({ code: _code, ...others }: EventSearch): EventSearch => others;
+/** What is counted by reason; of one event there is nothing to count. */
+const countedBy = ({
+  code: _code,
+  externalTransactionId: _event,
+  ...others
+}: EventSearch): EventSearch => others;
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => uuidForm.test(text);
+
+/** Whether nothing but an id is searched, which may be ours. */
+export const isOwnId = ({ externalTransactionId = '', page: _page, ...others }: EventSearch) =>
+  isUuid(externalTransactionId) && Object.values(others).every((text) => !text);
+
+export const eventOf = (id: string) =>
+  queryOptions({
+    queryKey: ['usage event by id', id],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
+  });
 
 /** Why events of these filters were rejected. */
 export const rejections = (search: EventSearch) => {
-  const query = filterOf(withoutCode(search));
+  const query = filterOf(countedBy(search));
   return queryOptions({
     queryKey: ['usage rejections', query],
     placeholderData: keepPreviousData,

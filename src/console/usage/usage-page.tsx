@@ -60,6 +60,10 @@ export function UsagePage(): ReactNode {
     <Page title="Usage">
       <Outcomes />
       <p>
+        <Link to="/usage/events" search={{}}>
+          Find an event
+        </Link>{' '}
+        ·{' '}
         <Link to="/usage/corrections" search={{}}>
           Corrections
         </Link>
