@@ -7,6 +7,8 @@ export const sqlState = {
   checkViolation: '23514',
   /** Ours: the tenant is moved from the cell that was asked. */
   tenantMoves: 'CE001',
+  /** Of whatever is sent in a transaction after a statement of it has failed. */
+  failedTransaction: '25P02',
   idleInTransaction: '25P03',
   transactionTimeout: '25P04',
   invalidPassword: '28P01',

@@ -55,6 +55,8 @@ export interface PooledConnection {
   readonly secretKey: number;
   /** Whom statements are for; undefined in a transaction, which has been entered, and of nobody. */
   entrance: Entrance | undefined;
+  /** What made the transaction fail that it is in. */
+  failure?: Error | undefined;
   /** Who has it, for traces. */
   tenantId?: string | undefined;
   /** Whether the session knows `enter_tenant` as a prepared statement. */
