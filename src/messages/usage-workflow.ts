@@ -75,6 +75,8 @@ export interface DismissalPage extends Omit<DismissalInput, 'max'> {
 
 export interface DismissalPageResult {
   readonly dismissed: number;
+  /** Those that it has looked at; pages of an earlier version, which have none, took as many as were asked for. */
+  readonly taken?: number;
   /** Where the next page ends; null after the last. */
   readonly lastId: string | null;
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { mapInPortions } from '../../kernel/portions.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import {
@@ -51,7 +52,7 @@ export function recordUsageOutcomes(
       .whereRaw('id = any(?::uuid[])', [ids])
       .orderBy('id');
     const charges = isRatedWanted ? await findCharges(trx, tenantId, transactions) : new Map();
-    return events.map((event) => ({
+    return mapInPortions(events, (event) => ({
       event: event.status === 'rated' ? 'usage.rated' : 'usage.rejected',
       recordId: event.id,
       data: {

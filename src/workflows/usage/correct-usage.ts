@@ -40,11 +40,12 @@ export async function dismissUsageEvents(run: FlowRun<DismissalInput>) {
   const { filter, reason, max, until = new Date().toISOString() } = run.input;
   let dismissed = 0;
   let beforeId: string | null = null;
-  for (let left = max; left > 0; left -= pageSize) {
+  for (let left = max; left > 0;) {
     const size = Math.min(pageSize, left);
     const page: DismissalPage = { filter, reason, until, beforeId, size };
     const done = await step(shortSteps.dismissPage, run, page);
     dismissed += done.dismissed;
+    left -= done.taken ?? size;
     beforeId = done.lastId;
     if (beforeId === null) break;
   }

@@ -33,6 +33,27 @@ describe('rejected events that are dismissed by filter', function () {
   const dismiss = async (body: object) =>
     (await tenant.post(path, { reason, ...body }).expect(200)).body;
   const counts = async () => (await tenant.get('/v1/usage-events/summary').expect(200)).body;
+  const dismissSome = async (max: number) =>
+    (
+      await runFlow(tenant.scope, instance.platform, {
+        workflow: 'dismissUsageEvents',
+        input: { filter: {}, reason, max },
+        businessKey: () => 'usage-dismissal',
+        entityType: 'usage',
+        entityId: 'rejected',
+        idempotencyKey: null,
+        summary: 'dismiss rejected usage',
+      })
+    ).output;
+  /** Events of each page: it becomes known at an instant, which holds up other corrections until its end. */
+  const pages = async (): Promise<number[]> => {
+    const { rows } = await tenant.scope.db.read.raw<{ rows: { events: number }[] }>(
+      `select count(*)::integer as events from usage_event_change where tenant_id = ?
+       group by changed_at order by changed_at`,
+      [tenant.id],
+    );
+    return rows.map(({ events }) => events);
+  };
   const wrong = { dimensions: { api_calls: 'a lot' } };
 
   // spec/beyond.md R490
@@ -73,23 +94,8 @@ describe('rejected events that are dismissed by filter', function () {
   it('are as many as are asked for at most, the newest of them, page by page', async () => {
     await sent(Array.from({ length: 600 }, () => 'nobody'));
     await sent(Array.from({ length: 600 }, () => 'other'));
-    const { output } = await runFlow(tenant.scope, instance.platform, {
-      workflow: 'dismissUsageEvents',
-      input: { filter: {}, reason, max: 1_001 },
-      businessKey: () => 'usage-dismissal',
-      entityType: 'usage',
-      entityId: 'rejected',
-      idempotencyKey: null,
-      summary: 'dismiss rejected usage',
-    });
-    expect(output).to.deep.equal({ dismissed: 1_001, isComplete: false });
-    // Each page becomes known at an instant, which holds up other corrections until its end.
-    const known = await tenant.scope.db.read.raw<{ rows: { events: number }[] }>(
-      `select count(*)::integer as events from usage_event_change where tenant_id = ?
-       group by changed_at order by changed_at`,
-      [tenant.id],
-    );
-    expect(known.rows.map(({ events }) => events)).to.deep.equal([500, 500, 1]);
+    expect(await dismissSome(1_001)).to.deep.equal({ dismissed: 1_001, isComplete: false });
+    expect(await pages()).to.deep.equal([500, 500, 1]);
     const { body } = await tenant.get('/v1/usage-events?status=rejected&limit=1000').expect(200);
     expect(body.data).to.have.length(199);
     for (const event of body.data) expect(event.billingAccountRef).to.equal('nobody');
@@ -142,6 +148,25 @@ describe('rejected events that are dismissed by filter', function () {
     } finally {
       await receiver.close();
     }
+  });
+
+  // docs/decisions/0482
+  it('are told of page by page of what may be read at once', async () => {
+    await tenant
+      .post('/v1/webhooks', {
+        url: 'https://receiver.example/usage',
+        events: ['usage.canceled'],
+        secret: 'a-secret-of-24-characters',
+      })
+      .expect(201);
+    const dimensions = { api_calls: '1', filler: 'u'.repeat(900_000) };
+    const long = Array.from({ length: 20 }, () => usage('nobody', serviceId, { dimensions }));
+    await send(tenant, ...long);
+    await waitUntilRated(tenant, long.length);
+    expect(await dismissSome(15)).to.deep.equal({ dismissed: 15, isComplete: false });
+    // 8 MiB hold nine of them, and the tenth is the last.
+    expect(await pages()).to.deep.equal([10, 5]);
+    expect(await dismiss({})).to.include({ dismissed: 5, isComplete: true });
   });
 
   it('are those of the first request where it is repeated under its key', async () => {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { Portions } from '../../../kernel/portions.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import {
@@ -42,6 +43,7 @@ export function recordCorrectedEvents(
     const accountIds = [...charges.values()].flatMap((of) => of.map((one) => one.accountId));
     const numbers = await findAccountNumbers(trx, tenantId, accountIds);
     const told: WebhookEventInput[] = [];
+    const portions = new Portions();
     for await (const events of UsageEvent.readByWeight(trx, tenantId, ids)) {
       for (const event of events) {
         told.push({
@@ -57,6 +59,7 @@ export function recordCorrectedEvents(
             ),
           },
         });
+        if (portions.isOver) await portions.rest();
       }
     }
     return told;

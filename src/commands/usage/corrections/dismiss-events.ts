@@ -5,8 +5,10 @@ import type { DismissalPage, DismissalPageResult } from '../../../messages/usage
 import { publishCorrection } from '../../../models/usage/corrections/known-instant.js';
 import { UsageEventChange } from '../../../models/usage/corrections/usage-event-change.js';
 import { noChange, UsageConsumer } from '../../../models/usage/log-offset.js';
+import { countFitting, pageBytesMax } from '../../../models/usage/event-message.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { filterUsageEvents } from '../../../queries/usage/finding/usage-event-filter.js';
+import { wantedKinds } from '../../webhooks/webhook-event.js';
 import { recordCorrectedEvents } from './correction-webhook-event.js';
 
 type Place = Pick<UsageEvent, 'id' | 'partition'>;
@@ -29,13 +31,28 @@ export async function dismissPage(
       .orderBy('usageEvent.id', 'desc')
       .limit(size);
     const found: Place[] = await filterUsageEvents(rejected, tenantId, filter);
-    const events = await lockRejected(trx, tenantId, found);
+    const taken = found.slice(0, await countTold(trx, tenantId, found));
+    const events = await lockRejected(trx, tenantId, taken);
     if (events.length > 0) await dismiss(trx, scope, events, reason);
+    const isLast = found.length < size && taken.length === found.length;
     return {
       dismissed: events.length,
-      lastId: found.length < size ? null : (found.at(-1)?.id ?? null),
+      taken: taken.length,
+      lastId: isLast ? null : (taken.at(-1)?.id ?? null),
     };
   });
+}
+
+/** How many of the first may be told of at once, where they are: their messages are read for it (0482). */
+async function countTold(
+  trx: Knex.Transaction,
+  tenantId: string,
+  found: readonly Place[],
+): Promise<number> {
+  const { all: wanted } = await wantedKinds(trx, tenantId);
+  if (!wanted.has('usage.canceled')) return found.length;
+  const ids = found.map(({ id }) => id);
+  return countFitting(trx, tenantId, ids, pageBytesMax);
 }
 
 /** Partitions before events, the order of whoever rates. What was rated meanwhile is none of them. */
