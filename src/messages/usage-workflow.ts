@@ -1,4 +1,5 @@
 /** What the usage workflows are given and give: JSON-safe, known to workflows, worker and API. */
+import type { FlowFailure } from './flow-run.js';
 
 /** A stretch of a partition: the offsets from `firstOffset` up to `endOffset`. */
 export interface UsageRange {
@@ -48,6 +49,15 @@ export interface RetryPage extends UsageRetry {
   readonly afterId: string | null;
   /** Events that arrived later are left to the next retry. */
   readonly until: string;
+  /** The first run of the workflow; left out by one that an earlier version began. */
+  readonly executionId?: string;
+}
+
+/** How a retry ended that has not come to its last page. */
+export interface RetryEnd extends UsageRetry {
+  readonly executionId: string;
+  readonly status: 'canceled' | 'failed';
+  readonly failure?: FlowFailure;
 }
 
 export interface RetryPageResult {

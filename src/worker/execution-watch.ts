@@ -4,12 +4,14 @@ import {
   findWatchedUntil,
   keepWatchedUntil,
   recordClosedExecution,
+  recordClosedRetry,
 } from '../activities/flows/execution.js';
 import { definitionQueue } from '../messages/definitions/definition-run.js';
 import type { ExecutionStatus } from '../messages/flow-run.js';
 import { signatureMemo } from '../messages/workflow-signature.js';
 import type { Platform } from '../process/platform.js';
 import type { ListedWorkflow } from '../platform/temporal/workflow-signature.js';
+import { firstRunOf } from '../platform/temporal/workflow-start.js';
 import { Watch } from './watch.js';
 
 export interface ExecutionWatchLimits {
@@ -126,19 +128,19 @@ export class ExecutionWatch {
   }
 
   async #record(info: WorkflowExecutionInfo): Promise<void> {
-    const executionId: unknown = info.memo?.['executionId'];
     const status = statuses[info.status.name];
-    // Workflows of other kinds, such as rating of usage, have no execution id in their memo.
-    if (typeof executionId !== 'string' || status === undefined) return;
     const { type, workflowId, runId } = info;
+    const memo: unknown = info.memo?.['executionId'];
+    const named = typeof memo === 'string' ? memo : null;
+    // A retry of usage is known by its first run; others without an id, such as rating, have no execution.
+    const isRetry = type === 'retryUsage';
+    if (status === undefined || (named === null && !isRetry)) return;
     const subject = { tenantId: keyword(info, 'TenantId'), actor: keyword(info, 'Actor') };
-    if (!this.#isOurs(info, { type, workflowId, executionId, ...subject })) return;
-    await recordClosedExecution(this.#platform, {
-      executionId,
-      status,
-      ...subject,
-      place: { workflow: type, workflowId, runId },
-    });
+    if (!this.#isOurs(info, { type, workflowId, executionId: named, ...subject })) return;
+    const executionId = named ?? (await firstRunOf(this.#platform.temporal, workflowId, runId));
+    const place = { workflow: type, workflowId, runId };
+    const closed = { executionId, status, ...subject, place };
+    await (isRetry ? recordClosedRetry : recordClosedExecution)(this.#platform, closed);
     this.#platform.changes.notify(subject.tenantId, { usage: false, executions: [executionId] });
   }
 

@@ -85,6 +85,16 @@ export async function recordClosedExecution(
     .transaction((trx) => recordEnd(trx, now, run, place, end));
 }
 
+/** The same of a retry of usage, which keeps what it has counted and tells no webhook. */
+export async function recordClosedRetry(
+  { database }: Platform,
+  { tenantId, executionId, actor, place, status }: ClosedExecution,
+): Promise<void> {
+  await database
+    .forTenant(tenantId, { actor, requestId: place.workflowId })
+    .transaction((trx) => Execution.endCounted(trx, tenantId, executionId, status, undefined));
+}
+
 /** The watermark up to which unrecorded outcomes were looked for; undefined: never. */
 export const findWatchedUntil = ({ database, temporal }: Platform): Promise<Date | undefined> =>
   ExecutionWatchMark.read(database.platform, temporal.taskQueue);

@@ -1,11 +1,13 @@
 import type { UsageEnds } from '../../commands/usage/usage-batch.js';
 import { retryUsagePage } from '../../commands/usage/retry-usage.js';
 import type {
+  RetryEnd,
   RetryPage,
   RetryPageResult,
   UsageRange,
   UsageRangeResult,
 } from '../../messages/usage-workflow.js';
+import { Execution } from '../../models/flows/execution.js';
 import type { Platform } from '../../process/platform.js';
 import { rateRange } from './rate-range.js';
 import { currentRun, workflowScope } from '../scope.js';
@@ -34,11 +36,21 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
     /** Rates a page of rejected events once more. */
     async retryUsagePage(page: RetryPage): Promise<RetryPageResult> {
       const scope = await workflowScope(platform, page.tenantId, page.actor);
+      const { workflowId, runId } = currentRun();
       return retryUsagePage(scope, {
         page,
-        ...currentRun(),
+        workflowId,
+        runId: page.executionId ?? runId,
         onFault: (error) => log.error({ err: error, ...page }, 'rating met an error of ours'),
       });
+    },
+
+    /** Records how a retry ended that has not come to its last page. */
+    async endRetry({ tenantId, actor, executionId, status, failure }: RetryEnd): Promise<void> {
+      const { db } = await workflowScope(platform, tenantId, actor);
+      await db.transaction((trx) =>
+        Execution.endCounted(trx, tenantId, executionId, status, failure),
+      );
     },
   };
 }

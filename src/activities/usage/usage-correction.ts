@@ -17,6 +17,7 @@ import type {
   DismissalResult,
   RerateInput,
 } from '../../messages/usage-workflow.js';
+import { Execution } from '../../models/flows/execution.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { Platform } from '../../process/platform.js';
 import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
@@ -35,6 +36,15 @@ const asked = <Input>({ db, tenantId }: Scope, input: Input): Asked<Input> => ({
   storePlans: (plans) =>
     db.transaction((trx) => StoredRatingPlan.insertMissing(trx, tenantId, plans)),
 });
+
+/** Dismisses a page, and counts it in the execution with the same commit. */
+async function dismissCounted(scope: Scope, page: DismissalPage, executionId: string) {
+  const done = await dismissPage(scope, page);
+  await scope.db.transaction((trx) =>
+    Execution.addProgress(trx, scope.tenantId, executionId, 'dismissed', done.dismissed),
+  );
+  return done;
+}
 
 export function usageCorrectionActivities(platform: Platform) {
   const turns = new InTurn();
@@ -104,7 +114,7 @@ export function usageCorrectionActivities(platform: Platform) {
     amendUsageEvent: inTurn(amend),
 
     /** Dismisses a page of rejected events. */
-    dismissPage: flowStep(platform, (scope, page: DismissalPage) => dismissPage(scope, page)),
+    dismissPage: flowStep(platform, dismissCounted),
 
     /** Ends a dismissal, whose figures are kept with its execution. */
     endDismissal: flowStep(platform, (_scope, done: DismissalResult) => Promise.resolve(done)),

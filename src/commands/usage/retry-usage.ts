@@ -98,7 +98,7 @@ async function retryInTransaction(
     input: { filter: page.filter },
     output: { retried: rated + rejected, rated, rejected },
     startedAt: begunAt,
-    completedAt: scope.realNow(),
+    completedAt: last === undefined ? scope.realNow() : null,
   });
   await batch.settle(trx, scope);
   return {

@@ -20,8 +20,8 @@ export interface BegunStep {
   readonly done: { readonly result: unknown } | undefined;
 }
 
-/** A run of a workflow that has ended. */
-export interface CompletedRun {
+/** A run of a workflow that counts what its transactions do. */
+export interface CountingRun {
   readonly workflow: string;
   readonly workflowId: string;
   /** Temporal's run id, which is a UUID: also the id of the execution. */
@@ -31,7 +31,8 @@ export interface CompletedRun {
   /** Counts; those of several transactions of one run are summed. */
   readonly output: Readonly<Record<string, number>>;
   readonly startedAt: Date;
-  readonly completedAt: Date;
+  /** Null: there is more to be done. */
+  readonly completedAt: Date | null;
 }
 
 /** The end of an item of a batch. */
@@ -118,7 +119,7 @@ export class Execution extends TenantModel {
   static async addCounts(
     trx: Knex,
     tenantId: string,
-    run: CompletedRun,
+    run: CountingRun,
   ): Promise<Readonly<Record<string, number>>> {
     const { sql, bindings } = Execution.addingCounts(tenantId, run);
     const rows = await sqlRows<{ output: Record<string, number> }>(trx, sql, bindings);
@@ -126,12 +127,14 @@ export class Execution extends TenantModel {
   }
 
   /** The statement that does so. */
-  static addingCounts(tenantId: string, run: CompletedRun): BulkStatement {
+  static addingCounts(tenantId: string, run: CountingRun): BulkStatement {
     const { input, output, ...columns } = run;
     return {
       sql: `${insertSql}
        on conflict (tenant_id, workflow_id, run_id) do update set
-         completed_at = excluded.completed_at,
+         status = case execution.status when 'running' then excluded.status
+           else execution.status end,
+         completed_at = coalesce(excluded.completed_at, execution.completed_at),
          output = (
            select jsonb_object_agg(key, value::numeric + (execution.output ->> key)::numeric)
            from jsonb_each_text(excluded.output)
@@ -143,13 +146,44 @@ export class Execution extends TenantModel {
         tenantId,
         id: run.runId,
         requestId: null,
-        status: 'completed',
+        status: run.completedAt === null ? 'running' : 'completed',
         input: JSON.stringify(input),
         output: JSON.stringify(output),
         startedAt: run.startedAt,
         completedAt: run.completedAt,
       },
     };
+  }
+
+  /** Ends a run that counts, before it was done; what it has counted stays. */
+  static async endCounted(
+    db: Knex,
+    tenantId: string,
+    id: string,
+    status: ExecutionStatus,
+    failure: FlowFailure | undefined,
+  ): Promise<void> {
+    await db.raw(
+      `update execution set status = ?, error = ?::jsonb, completed_at = now()
+       where tenant_id = ? and id = ? and status = 'running'`,
+      [status, failure === undefined ? null : stringifyJson(failure), tenantId, id],
+    );
+  }
+
+  /** Adds to what a flow has counted so far, in the transaction of a step. */
+  static async addProgress(
+    trx: Knex,
+    tenantId: string,
+    id: string,
+    name: string,
+    added: number,
+  ): Promise<void> {
+    await trx.raw(
+      `update execution set output = jsonb_build_object(?::text,
+         coalesce((output ->> ?)::numeric, 0) + ?)
+       where tenant_id = ? and id = ?`,
+      [name, name, added, tenantId, id],
+    );
   }
 
   /**
@@ -295,7 +329,7 @@ export class Execution extends TenantModel {
       trx,
       `${insertSql}
        on conflict (tenant_id, id) do update set status = excluded.status,
-         output = excluded.output, error = excluded.error, answer = excluded.answer,
+         output = coalesce(excluded.output, execution.output), error = excluded.error, answer = excluded.answer,
          completed_at = excluded.completed_at
        where execution.status = 'running'
        returning id`,

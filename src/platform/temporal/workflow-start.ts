@@ -5,7 +5,12 @@ import {
   WorkflowIdReusePolicy,
   type WorkflowHandleWithStartDetails,
 } from '@temporalio/client';
-import { type Duration, TypedSearchAttributes } from '@temporalio/common';
+import {
+  CancelledFailure,
+  type Duration,
+  TerminatedFailure,
+  TypedSearchAttributes,
+} from '@temporalio/common';
 import { defined } from '../../kernel/defined.js';
 import { contentId } from '../../kernel/id.js';
 import { Portions } from '../../kernel/portions.js';
@@ -115,6 +120,17 @@ export async function startWorkflow(
   return handle;
 }
 
+/** The first run of a workflow, by which it is known where another has continued it. */
+export async function firstRunOf(
+  { waiter }: Temporal,
+  workflowId: string,
+  runId?: string,
+): Promise<string> {
+  const found = await waiter.workflow.getHandle(workflowId, runId).describe();
+  const first = found.raw.workflowExecutionInfo?.firstRunId ?? '';
+  return first === '' ? found.runId : first;
+}
+
 /** Starts a workflow, or finds the one with its id; returns the run id. */
 async function startOrFind(temporal: Temporal, start: WorkflowStart): Promise<string> {
   try {
@@ -124,6 +140,12 @@ async function startOrFind(temporal: Temporal, start: WorkflowStart): Promise<st
     return (await temporal.waiter.workflow.getHandle(start.workflowId).describe()).runId;
   }
 }
+
+/** 409 of what somebody has ended; any other failure is ours. */
+const endedEarly = (error: WorkflowFailedError, executionId: string | undefined): Error =>
+  error.cause instanceof CancelledFailure || error.cause instanceof TerminatedFailure
+    ? problem.conflict('The work was ended before it was done.', defined({ executionId }))
+    : error;
 
 /**
  * Starts a workflow and waits for its result. 504 with the execution's id when that takes longer than
@@ -143,10 +165,14 @@ export async function runWorkflow<Result>(
       return result as Result;
     });
   } catch (error) {
-    if (error instanceof WorkflowFailedError) throw error;
+    if (error instanceof WorkflowFailedError) throw endedEarly(error, executionId);
     if (executionId !== undefined && isWaitOver(error)) {
+      // What was joined may go on from another run.
+      const known = await firstRunOf(temporal, start.workflowId, executionId).catch(
+        () => executionId,
+      );
       throw problem.timeout('The work is not finished yet; it goes on in the background.', {
-        executionId,
+        executionId: known,
       });
     }
     throw temporalProblem(error);

@@ -1,6 +1,6 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { isFlowRun } from '../../messages/flow-run.js';
-import type { UsageRange } from '../../messages/usage-workflow.js';
+import type { RetryPage, UsageRange } from '../../messages/usage-workflow.js';
 import { inputOfCall } from '../../messages/workflow-signature.js';
 import type { ChangeNotices } from '../../platform/change-notices.js';
 
@@ -18,6 +18,10 @@ export const notifyChanges =
         const run = inputOfCall(workflowType, input.args[0]);
         if (isFlowRun(run)) {
           changes.notify(run.tenantId, { usage: false, executions: [run.executionId] });
+        } else if (workflowType === 'retryUsage') {
+          const { tenantId, executionId } = run as RetryPage;
+          const executions = executionId === undefined ? null : [executionId];
+          changes.notify(tenantId, { usage: true, executions });
         } else if (workflowType === 'rateUsage') {
           changes.notify((run as UsageRange).tenantId, { usage: true, executions: [] });
         }

@@ -1,5 +1,11 @@
-import { workflowInfo } from '@temporalio/workflow';
-import type { UsageRetry, UsageRetryResult } from '../../messages/usage-workflow.js';
+import {
+  CancellationScope,
+  ContinueAsNew,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { RetryEnd, UsageRetry, UsageRetryResult } from '../../messages/usage-workflow.js';
+import { failureOf } from '../runtime/failure.js';
 import { mayPass, persist } from '../runtime/repeat-while-away.js';
 import { shortSteps } from '../runtime/step-timeouts.js';
 
@@ -10,17 +16,39 @@ interface ResumedRetry extends UsageRetry {
 }
 
 /** Rates rejected events once more, page by page, in the order in which they arrived. */
-export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult> {
+async function retryPages(retry: ResumedRetry, executionId: string): Promise<UsageRetryResult> {
   const { tenantId, actor, filter } = retry;
   const until = retry.until ?? new Date().toISOString();
   let afterId = retry.afterId ?? null;
   for (;;) {
-    const page = { tenantId, actor, filter, until, afterId };
+    const page = { tenantId, actor, filter, until, afterId, executionId };
     const { counts, lastId } = await persist(() => shortSteps.retryUsagePage(page), {
       isWorthIt: mayPass,
       restart: () => page,
     });
-    if (lastId === null) return { ...counts, executionId: workflowInfo().runId };
+    if (lastId === null) return { ...counts, executionId };
     afterId = lastId;
+  }
+}
+
+/**
+ * A retry of rejected usage. Its execution has the id of its first run, which it keeps where it goes on
+ * in another (docs/decisions/0541).
+ */
+export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult> {
+  const executionId = workflowInfo().firstExecutionRunId;
+  try {
+    return await retryPages(retry, executionId);
+  } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
+    const { tenantId, actor, filter } = retry;
+    const of = { tenantId, actor, filter, executionId };
+    const end: RetryEnd = isCancellation(error)
+      ? { ...of, status: 'canceled' }
+      : { ...of, status: 'failed', failure: failureOf(error) };
+    await CancellationScope.nonCancellable(() =>
+      persist(() => shortSteps.endRetry(end), { isWorthIt: mayPass }),
+    );
+    throw error;
   }
 }
