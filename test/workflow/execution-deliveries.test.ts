@@ -10,7 +10,11 @@ interface Delivery {
   readonly id: string;
   readonly event: string;
   readonly recordId: string;
+  readonly recordType: string;
+  readonly recordName: string | null;
 }
+
+const told = ({ recordType, recordName }: Delivery) => [recordType, recordName];
 
 // spec/beyond.md R464
 describe('webhooks that followed an execution', () => {
@@ -51,6 +55,12 @@ describe('webhooks that followed an execution', () => {
     const kinds = data.map(({ event }: Delivery) => event);
     expect(kinds).to.deep.equal(['workflow.completed', 'mdata.created', 'mdata.created']);
     expect(pagination.total).to.equal(3);
+    // spec/beyond.md R512
+    expect(data.map(told)).to.deep.equal([
+      ['execution', 'two'],
+      ['record', null],
+      ['record', null],
+    ]);
     expect(data[0].recordId).to.equal(first.executionId);
     const others = (await deliveriesOf(second)).data;
     expect(others.map(({ event }: Delivery) => event)).to.deep.equal(kinds);
@@ -77,6 +87,10 @@ describe('webhooks that followed an execution', () => {
     expect(data.map(({ event }: Delivery) => event)).to.deep.equal([
       'workflow.completed',
       'payment.saved',
+    ]);
+    expect(data.map(told)).to.deep.equal([
+      ['execution', 'payment-save'],
+      ['payment', 'P-1'],
     ]);
   });
 

@@ -10,6 +10,7 @@ import type { Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
+import { RecordLink } from '../shown/record-link.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 
 const readAudit = keeping('before', 'after');
@@ -73,43 +74,15 @@ function What({ of }: { readonly of: Entry }): ReactNode {
 
 /** What was changed, by the way to it where it has a page. */
 function Record({ of }: { readonly of: Entry }): ReactNode {
-  const { entity, entityId: id } = of;
+  const { entity: type, entityId: id } = of;
   const what = <What of={of} />;
-  if (id === null) return what;
-  switch (entity) {
-    case 'account':
-      return (
-        <Link to="/accounts/$accountId" params={{ accountId: id }}>
-          {what}
-        </Link>
-      );
-    case 'invoice':
-      return (
-        <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
-          {what}
-        </Link>
-      );
-    case 'service':
-      return (
-        <Link to="/prices/$serviceId" params={{ serviceId: id }}>
-          {what}
-        </Link>
-      );
-    case 'webhook':
-      return (
-        <Link to="/webhooks/$webhookId" params={{ webhookId: id }} search={{}}>
-          {what}
-        </Link>
-      );
-    case 'usageCorrection':
-      return (
-        <Link to="/usage/corrections/$correctionId" params={{ correctionId: id }} search={{}}>
-          {what}
-        </Link>
-      );
-    default:
-      return what;
-  }
+  return id === null ? (
+    what
+  ) : (
+    <RecordLink of={{ type, id, name: null }} hasStory={false}>
+      {what}
+    </RecordLink>
+  );
 }
 
 const columns: readonly Column<Entry>[] = [

@@ -9,6 +9,7 @@ import { instantText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { About } from './about.tsx';
 import {
   deliveryList,
   recover,
@@ -54,24 +55,29 @@ const Attempts = ({ of }: { readonly of: Delivery }): ReactNode => {
   );
 };
 
+/** What is sent this moment, or next, is not sent sooner by asking. */
+const isSendable = (status: Delivery['status']): boolean =>
+  status !== 'pending' && status !== 'sending';
+
 const columnsOf = (
   webhookId: string,
   onTold: (text: string) => void,
 ): readonly Column<Delivery>[] => [
   { name: 'Event', show: ({ event }) => <code>{event}</code> },
+  { name: 'About', show: (delivery) => <About of={delivery} /> },
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
   { name: 'Happened', show: ({ createdAt }) => <Instant at={createdAt} /> },
   { name: 'Attempts', show: (delivery) => <Attempts of={delivery} /> },
   { name: 'Sent next', show: ({ nextAttemptAt }) => <Instant at={nextAttemptAt} /> },
   {
-    name: 'Again',
+    name: 'Send it',
     show: ({ id, status, reason }) => (
       <>
         {reason === null ? null : <span>{reason}</span>}
-        {status === 'failed' || status === 'delivered' ? (
+        {isSendable(status) ? (
           <Action
             operation="redeliverWebhook"
-            name="Send again"
+            name={status === 'retrying' ? 'Send now' : 'Send again'}
             onDo={() => redeliver(webhookId, id)}
             // Told above the list: it may not be in there any more.
             onDone={({ event, status: now }) => onTold(`${event} is ${now}.`)}

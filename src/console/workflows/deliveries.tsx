@@ -7,6 +7,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Instant, Status } from '../shown/values.tsx';
+import { About } from '../webhooks/about.tsx';
 import { deliveriesOf, type Execution } from './queries.ts';
 
 const columns: readonly Column<Schemas['WebhookDelivery']>[] = [
@@ -18,6 +19,7 @@ const columns: readonly Column<Schemas['WebhookDelivery']>[] = [
       </Link>
     ),
   },
+  { name: 'About', show: (delivery) => <About of={delivery} /> },
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
   { name: 'Happened', show: ({ createdAt }) => <Instant at={createdAt} /> },
   { name: 'Attempts', isNumber: true, show: ({ attempts }) => String(attempts.length) },

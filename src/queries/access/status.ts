@@ -3,8 +3,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { definitionWorkflow } from '../../messages/definitions/definition-run.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 import * as schema from '../../schemas/access/status.js';
-import { jobs, operationWorkflows, workflowIdOf } from '../../schemas/flows/flow-id.js';
-import { publicNameOf } from '../../schemas/flows/index.js';
+import { builtInNameOf, workflowIdOf } from '../../schemas/flows/flow-id.js';
 import { findPendingUsage, type AskedLog } from '../usage/usage-summary.js';
 
 type StatusDto = Static<typeof schema.TenantStatus>;
@@ -172,11 +171,6 @@ interface FailureRow {
   readonly name: string | null;
 }
 
-/** What callers call a workflow that is built in. */
-const builtInName = (workflow: string): string =>
-  [...jobs, ...operationWorkflows].find((each) => each.workflow === workflow)?.name ??
-  publicNameOf(workflow);
-
 async function findFailures(
   { db, tenantId }: Scope,
   failedFrom: Date,
@@ -196,7 +190,7 @@ async function findFailures(
   return rows.map(({ executionId, workflow, status, completedAt, message, name }) => ({
     executionId,
     workflowId: workflowIdOf(workflow),
-    workflowName: name ?? builtInName(workflow),
+    workflowName: name ?? builtInNameOf(workflow),
     status,
     completedAt: completedAt.toISOString(),
     message,

@@ -6,8 +6,7 @@ import { Account } from '../../models/accounts/account.js';
 import { camelCase } from '../../models/db/read-records.js';
 import { sqlRows, type SqlValue } from '../../models/db/sql-rows.js';
 import type * as schema from '../../schemas/accounts/timeline.js';
-import { jobs } from '../../schemas/flows/flow-id.js';
-import { publicNameOf } from '../../schemas/flows/index.js';
+import { builtInNameOf } from '../../schemas/flows/flow-id.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { totalByPage } from '../lists/listing.js';
@@ -172,10 +171,6 @@ function presentChange(row: ChangeRow): Entry {
   };
 }
 
-/** What callers call a workflow. */
-const workflowName = (workflow: string): string =>
-  jobs.find((job) => job.workflow === workflow)?.name ?? publicNameOf(workflow);
-
 function presentExecution(row: ExecutionRow): Entry {
   const { id, startedAt, actor, requestId, workflow, status } = row;
   return {
@@ -184,7 +179,7 @@ function presentExecution(row: ExecutionRow): Entry {
     event: `flow.${status}`,
     recordType: 'execution',
     recordId: id,
-    name: workflowName(workflow),
+    name: builtInNameOf(workflow),
     amount: null,
     currency: null,
     changed: [],

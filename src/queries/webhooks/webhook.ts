@@ -9,7 +9,9 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type { WebhookDeliveryDto, WebhookDto } from '../../schemas/webhooks/webhook.js';
 import type { ExecutionRecord } from '../flows/execution.js';
+import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
 import { listHeavyPage, listPage, type RowWeight } from '../lists/listing.js';
+import { findRecordNames, recordTypeOf } from './told-record.js';
 
 export const missingWebhook = (id: string) => problem.notFound(`There is no webhook '${id}'.`);
 export const missingDelivery = (id: string) => problem.notFound(`There is no delivery '${id}'.`);
@@ -67,13 +69,18 @@ export async function readWebhook(db: Knex, tenantId: string, id: string): Promi
 export const getWebhook = (scope: Scope, id: string): Promise<WebhookDto> =>
   readWebhook(scope.db.read, scope.tenantId, id);
 
-function presentDelivery(delivery: WebhookDelivery): WebhookDeliveryDto {
+function presentDelivery(
+  delivery: WebhookDelivery,
+  names: ReadonlyMap<string, string | null>,
+): WebhookDeliveryDto {
   const { id, webhookId, event, recordId, status, reason } = delivery;
   return {
     id,
     webhookId,
     event,
     recordId,
+    recordType: recordTypeOf(event),
+    recordName: names.get(recordId) ?? null,
     status,
     reason,
     createdAt: delivery.createdAt.toISOString(),
@@ -104,6 +111,18 @@ const deliveryWeight: RowWeight<WebhookDelivery> = {
     ),
 };
 
+/** A page of deliveries, with what the records are called that they tell of. */
+async function listDeliveries(
+  { db, tenantId }: Scope,
+  query: TenantQueryBuilder<WebhookDelivery>,
+  page: PageRequest,
+): Promise<Listed<WebhookDeliveryDto>> {
+  const chosen = query.orderBy('seq', 'desc').withGraphFetched('tries');
+  const { items, ...counted } = await listHeavyPage(chosen, page, (row) => row, deliveryWeight);
+  const names = await findRecordNames(db.read, tenantId, items);
+  return { ...counted, items: items.map((delivery) => presentDelivery(delivery, names)) };
+}
+
 interface DeliveryFilter {
   readonly status?: DeliveryStatus;
   readonly event?: string;
@@ -118,14 +137,10 @@ export async function listWebhookDeliveries(
 ): Promise<Listed<WebhookDeliveryDto>> {
   const { db, tenantId } = scope;
   await getWebhook(scope, webhookId);
-  const query = WebhookDelivery.query(db.read)
-    .forTenant(tenantId)
-    .where({ webhookId })
-    .orderBy('seq', 'desc')
-    .withGraphFetched('tries');
+  const query = WebhookDelivery.query(db.read).forTenant(tenantId).where({ webhookId });
   if (status !== undefined) void query.where({ status });
   if (event !== undefined) void query.where({ event });
-  return listHeavyPage(query, page, presentDelivery, deliveryWeight);
+  return listDeliveries(scope, query, page);
 }
 
 /** The id with which a request ends: its own, or that of what started something by itself. */
@@ -136,17 +151,15 @@ const requestIdForm = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * own id, all else under that of the request that started it.
  */
 export function listExecutionDeliveries(
-  { db, tenantId }: Scope,
+  scope: Scope,
   { id, requestId }: Pick<ExecutionRecord, 'id' | 'requestId'>,
   page: PageRequest,
 ): Promise<Listed<WebhookDeliveryDto>> {
   const request = requestIdForm.exec(requestId ?? '')?.[0];
-  const query = WebhookDelivery.query(db.read)
-    .forTenant(tenantId)
-    .whereIn('requestId', [id, ...(request === undefined ? [] : [request])])
-    .orderBy('seq', 'desc')
-    .withGraphFetched('tries');
-  return listHeavyPage(query, page, presentDelivery, deliveryWeight);
+  const query = WebhookDelivery.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .whereIn('requestId', [id, ...(request === undefined ? [] : [request])]);
+  return listDeliveries(scope, query, page);
 }
 
 /** A delivery with its attempts, inside a transaction. 404: there is none. */
@@ -160,5 +173,5 @@ export async function readWebhookDelivery(
     .findOne({ id })
     .withGraphFetched('tries');
   if (!delivery) throw missingDelivery(id);
-  return presentDelivery(delivery);
+  return presentDelivery(delivery, await findRecordNames(trx, tenantId, [delivery]));
 }

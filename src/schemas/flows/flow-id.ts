@@ -68,6 +68,11 @@ export function workflowIdOf(workflow: string): string {
   return flowIdOf(slug ?? job?.name ?? kebabCase(workflow));
 }
 
+/** What callers call a workflow that is built in. */
+export const builtInNameOf = (workflow: string): string =>
+  [...jobs, ...operationWorkflows].find((each) => each.workflow === workflow)?.name ??
+  publicNameOf(workflow);
+
 export const isBuiltIn = (name: unknown): name is string =>
   typeof name === 'string' && builtInNames.has(name);
 

@@ -104,6 +104,16 @@ export const WebhookDelivery = Type.Object(
     webhookId: Uuid('The webhook that it goes to.'),
     event: Type.String({ description: 'The kind of the event.' }),
     recordId: Uuid('The record that the event tells of.'),
+    recordType: oneOf(
+      ['invoice', 'payment', 'usageEvent', 'alert', 'execution', 'record', 'webhook'],
+      'What that is.',
+    ),
+    recordName: nullable(
+      Type.String({
+        description:
+          'What people call it: number, reference, external id or name; of an execution its workflow.',
+      }),
+    ),
     status: oneOf(deliveryStatuses, 'How it stands: retrying while it waits for the next attempt.'),
     reason: nullable(Type.String({ description: 'Why it was given up; null when it was not.' })),
     attempts: Type.Array(Attempt, { description: 'The attempts so far.' }),
@@ -287,7 +297,8 @@ export const webhookOperations = {
     path: `${deliveriesPath}/{deliveryId}/redeliver`,
     ...common,
     summary: 'Send a delivery once more, under the same webhook-id',
-    details: 'A receiver that knows the id can tell that it is a repeat.',
+    details:
+      'A receiver that knows the id can tell that it is a repeat. One that waits for its next attempt is sent at once, and its attempts begin anew.',
     success: reply.dto(WebhookDelivery),
     errors: [404, 409],
   }),

@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+import { RecordLink } from '../shown/record-link.tsx';
+import type { Delivery } from './queries.ts';
+
+const words: Readonly<Record<Delivery['recordType'], string>> = {
+  invoice: 'Invoice',
+  payment: 'Payment',
+  usageEvent: 'Usage event',
+  alert: 'Alert',
+  execution: 'Execution of',
+  record: 'Record',
+  webhook: 'This webhook',
+};
+
+/** What a delivery tells of, by what people call it, and the way to it. */
+export function About({ of }: { readonly of: Delivery }): ReactNode {
+  const { recordType: type, recordId: id, recordName: name } = of;
+  if (type === 'webhook') return words[type];
+  // Its page is below its workflow.
+  if (type === 'execution' && name === null) return 'An execution that is gone';
+  return (
+    <RecordLink of={{ type, id, name }}>
+      {words[type]} {name === null ? null : <bdi>{name}</bdi>}
+    </RecordLink>
+  );
+}

@@ -1,0 +1,65 @@
+import type { Knex } from 'knex';
+import { definitionOf, definitionWorkflow } from '../../messages/definitions/definition-run.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
+import { builtInNameOf } from '../../schemas/flows/flow-id.js';
+import type { WebhookDeliveryDto } from '../../schemas/webhooks/webhook.js';
+
+type RecordType = WebhookDeliveryDto['recordType'];
+
+/** What records an event tells of, by what its kind begins with. */
+const typesOf: Readonly<Record<string, RecordType>> = {
+  invoice: 'invoice',
+  payment: 'payment',
+  usage: 'usageEvent',
+  alert: 'alert',
+  workflow: 'execution',
+  audit: 'execution',
+  custom: 'execution',
+  mdata: 'record',
+  webhook: 'webhook',
+};
+
+export const recordTypeOf = (event: string): RecordType =>
+  typesOf[event.split('.', 1)[0] ?? ''] ?? 'record';
+
+/** Where records have what people call them; the others have no name. */
+const namesSql: Partial<Record<RecordType, string>> = {
+  invoice: 'select id, invoice_no as name from invoice where',
+  payment: 'select id, payment_reference as name from payment where',
+  usageEvent: 'select id, external_transaction_id as name from usage_event where',
+  alert: 'select id, name from alert where',
+  execution: `select id, workflow, (
+      select name from workflow_definition as definition
+      where definition.tenant_id = :tenantId and execution.workflow = :prefix::text || definition.id
+    ) as name from execution where`,
+};
+
+interface NamedRow {
+  readonly id: string;
+  readonly name: string | null;
+  /** Of an execution. */
+  readonly workflow?: string;
+}
+
+const nameOf = ({ name, workflow }: NamedRow): string | null =>
+  name ?? (workflow === undefined ? null : (definitionOf(workflow) ?? builtInNameOf(workflow)));
+
+/** What people call the records that deliveries tell of, by their ids; what is gone has no name. */
+export async function findRecordNames(
+  db: Knex,
+  tenantId: string,
+  deliveries: readonly { readonly event: string; readonly recordId: string }[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const names = new Map<string, string | null>();
+  for (const [type, sql] of Object.entries(namesSql)) {
+    const told = deliveries.filter(({ event }) => recordTypeOf(event) === type);
+    if (told.length === 0) continue;
+    const rows = await sqlRows<NamedRow>(
+      db,
+      `${sql} tenant_id = :tenantId and id = any(:ids::uuid[])`,
+      { tenantId, ids: told.map(({ recordId }) => recordId), prefix: definitionWorkflow('') },
+    );
+    for (const row of rows) names.set(row.id, nameOf(row));
+  }
+  return names;
+}
