@@ -154,6 +154,7 @@ async function run(asked: readonly string[], transactions: number): Promise<void
     // Those before a row that failed have been measured.
     printRows(rows);
     await keepRows(rows, transactions);
+    if (rows.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
   }
 }
 

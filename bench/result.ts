@@ -14,6 +14,8 @@ export interface BenchRow {
   readonly ratio: number;
   readonly aim: string;
   readonly isReached: boolean;
+  /** Why it could not be measured. */
+  readonly failure?: string;
   /** Rated transactions of the tenant, where the row brings its own. */
   readonly transactions?: number;
 }
@@ -35,11 +37,15 @@ export function printRows(rows: readonly BenchRow[]): void {
   const head = ['row', 'measured', 'floor', 'ratio', 'aim', ''];
   const cells = rows.map((row) => [
     row.id,
-    `${figure(row.value)} ${row.unit}`,
-    `${figure(row.floorValue)} ${row.floor}`,
-    row.ratio.toFixed(2),
-    row.aim,
-    row.isReached ? 'reached' : 'MISSED',
+    ...(row.failure === undefined
+      ? [
+          `${figure(row.value)} ${row.unit}`,
+          `${figure(row.floorValue)} ${row.floor}`,
+          row.ratio.toFixed(2),
+          row.aim,
+          row.isReached ? 'reached' : 'MISSED',
+        ]
+      : ['', '', '', '', `FAILED: ${row.failure}`]),
   ]);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...cells.map((line) => line[column]?.length ?? 0)),
@@ -53,12 +59,14 @@ export function printRows(rows: readonly BenchRow[]): void {
 
 const placeOf = ({ id, transactions }: KeptRow): string => `${id} ${transactions}`;
 
-/** Keeps the rows in the place of those that were measured before, with the machine, and draws all. */
+/**
+ * Keeps the rows that were measured in the place of those before, with the machine, and draws all.
+ */
 export async function keepRows(rows: readonly BenchRow[], transactions: number): Promise<void> {
   const measuredAt = new Date().toISOString();
   const kept = JSON.parse(await readFile(resultsPath, 'utf8')) as { rows: KeptRow[] };
   const all = new Map(kept.rows.map((row) => [placeOf(row), row]));
-  for (const row of rows) {
+  for (const row of rows.filter(({ failure }) => failure === undefined)) {
     const now = { transactions, ...row, measuredAt };
     all.set(placeOf(now), now);
   }

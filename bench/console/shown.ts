@@ -39,25 +39,37 @@ export const budgetRow = (
   isReached: value <= most,
 });
 
+/** A row that could not be measured. */
+export const failedRow = (id: string, error: unknown): BenchRow => ({
+  ...budgetRow(id, NaN, '', NaN, ''),
+  failure: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
+});
+
 /** In the page: the body of the table of this caption, or undefined. */
 export const tableOf = (caption: string): string =>
   `[...document.querySelectorAll('main table')].find(
     ({ caption }) => caption?.textContent === ${JSON.stringify(caption)})?.tBodies[0]`;
 
-/** In the page: does something; the milliseconds until what is watched is there, or shown otherwise. */
-export const timed = (watched: string, act: string): string => `new Promise((resolve, reject) => {
-  setTimeout(() => reject(new Error(document.body.innerText)), ${shownMsMax});
-  const shown = () => (${watched})?.innerHTML;
+/** In the page: does something; the milliseconds until all that is watched is there, or shown otherwise. */
+export const timed = (
+  watched: readonly string[],
+  act: string,
+): string => `new Promise((resolve, reject) => {
+  setTimeout(
+    () => reject(new Error('It is not shown:\\n' + document.body.innerText)),
+    ${shownMsMax},
+  );
+  const shown = () => [${watched.join(', ')}].map((element) => element?.outerHTML);
   const before = shown();
   const since = performance.now();
   const observer = new MutationObserver(() => {
-    const now = shown();
-    if (now === undefined || now === before) return;
+    if (shown().some((now, at) => now === undefined || now === before[at])) return;
     observer.disconnect();
     // When it is painted, and not only there.
     requestAnimationFrame(() => resolve(performance.now() - since));
   });
-  observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  const all = { subtree: true, childList: true, characterData: true, attributes: true };
+  observer.observe(document.body, all);
   ${act}
 })`;
 
