@@ -216,11 +216,11 @@ export function Bars({
         <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
           <Stripes id={stripes} />
           {bars.map((bar, at) => (
-            <Column key={bar.name} bar={bar} at={at} most={most} of={slots} stripes={stripes} />
+            <Column key={at} bar={bar} at={at} most={most} of={slots} stripes={stripes} />
           ))}
-          {bars.map((bar, at) => (
+          {bars.map((_bar, at) => (
             <rect
-              key={bar.name}
+              key={at}
               className={at === cursor || isIn(range, at) ? 'cursor' : 'reach'}
               x={at * step}
               width={step}

@@ -43,8 +43,9 @@ export const sumsText = (
   sums: readonly { readonly amount: string; readonly currency: string }[],
 ): string => sums.map(({ amount, currency }) => moneyText(amount, currency)).join(', ');
 
-export const quantityText = (text: string): string =>
-  new Intl.NumberFormat(locale, { maximumFractionDigits: allPlaces }).format(numeric(text));
+const quantityFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: allPlaces });
+
+export const quantityText = (text: string): string => quantityFormat.format(numeric(text));
 
 /** A share for people: two places, or three digits where it is smaller. */
 export const percentText = (text: string): string =>
