@@ -3,6 +3,7 @@ import { flowList } from '../../src/schemas/flows/index.js';
 import { makeAccount } from '../support/billing/accounts.js';
 import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
 import { external } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const path = `${external}/run/billing/payment/create/batch`;
@@ -96,6 +97,38 @@ describe('a flow for many start nodes at once', () => {
     expect(names).to.deep.equal(data.map(({ name }) => name));
     const { body: after } = await tenant.get(`${external}/accounts/${payerId}`).expect(200);
     expect(JSON.stringify(after)).to.include('"Name 119"');
+  });
+
+  // spec/flows.md R39
+  it('tells outputs up to 8 MiB, and records them a mebibyte at a time', async () => {
+    const long = 'a'.repeat(200);
+    const addresses = Array.from({ length: 1_000 }, () => ({
+      line1: long,
+      line2: long,
+      city: long,
+    }));
+    const { id } = await makeAccount(tenant, { name: 'Long', addresses });
+    const data = Array.from({ length: 14 }, () => ({ id, name: 'Long' }));
+    const { body, text } = await tenant
+      .post(`${external}/run/billing/account/edit/batch`, { data })
+      .expect(200);
+    expect(body).to.include({ success: true, completed: 14 });
+    const mebibytes = text.length / 1024 ** 2;
+    expect(mebibytes).to.be.within(8, 9);
+    const told = body.data.findIndex(({ output }: { output: unknown }) => output === null);
+    expect(told).to.be.within(9, 13);
+    const last = body.data.at(-1);
+    expect(last.output).to.equal(null);
+    const execution = `/v1/workflows/account-edit/executions/${last.flowExecutionId}`;
+    expect((await tenant.get(execution).expect(200)).body.output.addresses).to.have.length(1_000);
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query<{ times: string }>(
+        `select count(distinct xmin::text) as times from execution
+         where tenant_id = $1 and workflow = 'editAccount'`,
+        [tenant.id],
+      ),
+    );
+    expect(Number(rows[0]?.times)).to.be.within(7, 14);
   });
 
   // spec/flows.md R33

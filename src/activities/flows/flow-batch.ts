@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { recordWorkflowEnds } from '../../commands/flows/workflow-end.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { isRepeatable } from '../../kernel/sql-state.js';
+import { stringifyJson } from '../../kernel/text/json.js';
 import {
   itemWorkflowId,
   type FlowBatchCounts,
@@ -35,6 +36,12 @@ interface Item extends FlowBatchItem {
 /** Some items to run. */
 type Part = StepCall<FlowBatchPart> & { readonly run: FlowRun<FlowBatchInput> };
 
+/**
+ * Characters of outputs after which a transaction ends: an output may be a mebibyte, and a hundred of them
+ * in one statement held the process for seconds (docs/decisions/0549).
+ */
+const outputsMax = 1024 * 1024;
+
 /** Attempts of a transaction that fails because of others that hold its rows in another order. */
 const contestsMax = 5;
 
@@ -51,7 +58,7 @@ function failureOf(error: unknown, flow: string): FlowFailure | undefined {
   return found.type === problemFailureType ? (found.details?.[0] as FlowFailure) : undefined;
 }
 
-/** Runs items of one step of a batch: in one transaction where all succeed. */
+/** Runs items of one step of a batch: in one transaction where all succeed and no output is long. */
 class ItemRun {
   readonly #platform: Platform;
   readonly #run: FlowRun<FlowBatchInput>;
@@ -98,6 +105,12 @@ class ItemRun {
   }
 
   async #together(items: readonly Item[]): Promise<void> {
+    let left = items;
+    while (left.length > 0) left = left.slice(await this.#firstOf(left));
+  }
+
+  /** Does as many of the items as one transaction records; returns their number. */
+  async #firstOf(items: readonly Item[]): Promise<number> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#record(items, async (scope, { input, executionId }) => {
@@ -111,18 +124,18 @@ class ItemRun {
   }
 
   /** Records that an item failed, unless it has ended. */
-  fail(item: Item, error: FlowFailure): Promise<void> {
-    return this.#record([item], () => Promise.resolve({ status: 'failed', output: null, error }));
+  async fail(item: Item, error: FlowFailure): Promise<void> {
+    await this.#record([item], () => Promise.resolve({ status: 'failed', output: null, error }));
   }
 
   /**
-   * Does and records items in one transaction. It locks the execution of the batch, so that two
-   * attempts of one step do not do an item twice.
+   * Does and records items in one transaction, up to `outputsMax`; returns how many it went through. It
+   * locks the execution of the batch, so that two attempts of one step do not do an item twice.
    */
   #record(
     items: readonly Item[],
     end: (scope: Scope, item: Item) => Promise<Pick<EndedItem, 'status' | 'output' | 'error'>>,
-  ): Promise<void> {
+  ): Promise<number> {
     const { flow: workflow, items: all } = this.#run.input;
     const run = { ...this.#run, input: { flow: workflow, items: all.length } };
     const place = currentPlace();
@@ -133,11 +146,18 @@ class ItemRun {
       const known = await Execution.findEnds(trx, run.tenantId, ids);
       const scope = within(this.#scope, trx);
       const ends: EndedItem[] = [];
+      let count = 0;
+      let length = 0;
       for (const item of items) {
+        count += 1;
         if (known.has(item.executionId)) continue;
         const { index, executionId: id } = item;
         const workflowId = itemWorkflowId(place.workflowId, index);
-        ends.push({ id, workflowId, input: item.input, ...(await end(scope, item)) });
+        const ended = await end(scope, item);
+        const answer = stringifyJson(ended.error ?? ended.output ?? null);
+        ends.push({ id, workflowId, input: item.input, answer, ...ended });
+        length += answer.length;
+        if (length >= outputsMax) break;
       }
       const at = { startedAt, completedAt: this.#platform.now() };
       const { runId } = place;
@@ -152,6 +172,7 @@ class ItemRun {
           output,
         })),
       );
+      return count;
     });
   }
 }

@@ -41,7 +41,7 @@ export function presentBatch(
     data: items.map((item, index) => {
       if (!('problem' in item)) {
         const { output, flowExecutionId } = item;
-        return { output: output as Record<string, unknown>, flowExecutionId };
+        return { output: output as Record<string, unknown> | null, flowExecutionId };
       }
       const { kind, message, details } = item.problem;
       const { flowExecutionId } = item;

@@ -44,6 +44,8 @@ export interface EndedItem {
   readonly input: object;
   readonly output: unknown;
   readonly error: FlowFailure | null;
+  /** The error, else the output, as JSON. */
+  readonly answer: string;
 }
 
 /** Inserts an execution. Missing times are now; one that is running gets no end. */
@@ -292,23 +294,21 @@ export class Execution extends TenantModel {
     ends: readonly EndedItem[],
     { startedAt, completedAt }: { readonly startedAt: Date; readonly completedAt: Date },
   ): Promise<void> {
-    const rows = ends.map(({ input, output, error, ...end }) => {
-      const outputText = error === null ? stringifyJson(output ?? null) : null;
-      const errorText = error === null ? null : stringifyJson(error);
-      return {
-        ...end,
-        runId,
-        workflow,
-        actor,
-        requestId,
-        input: stringifyJson(input),
-        output: outputText,
-        error: errorText,
-        answer: errorText ?? outputText,
-        startedAt,
-        completedAt,
-      };
-    });
+    const rows = ends.map(({ id, workflowId, status, input, error, answer }) => ({
+      id,
+      workflowId,
+      status,
+      runId,
+      workflow,
+      actor,
+      requestId,
+      input: stringifyJson(input),
+      output: error === null ? answer : null,
+      error: error === null ? null : answer,
+      answer,
+      startedAt,
+      completedAt,
+    }));
     return itemTable.insert(trx, tenantId, rows);
   }
 

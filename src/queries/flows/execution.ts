@@ -2,6 +2,7 @@ import { raw } from 'objection';
 import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../../messages/flow-run.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { parseJson } from '../../kernel/text/json.js';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { readRetention } from '../../models/access/retention-rule.js';
@@ -39,16 +40,34 @@ function outcomeOf({ status, output, error }: EndRow): FlowOutcome {
   };
 }
 
-/** How executions ended, by their ids; those that run, or that nothing is known of, are left out. */
+/**
+ * How executions ended, by their ids; those that run, or that nothing is known of, are left out. Outputs are
+ * read in the order of the ids until they have so many bytes; further ones are null. One after the other, so
+ * that no more is read than is told.
+ */
 export async function findFlowOutcomes(
   { db, tenantId }: Scope,
   executionIds: readonly string[],
+  outputBytesMax: number,
 ): Promise<ReadonlyMap<string, FlowOutcome>> {
   const rows = await sqlRows<EndRow>(
     db.read,
-    `select id, status, ${outputText} as output, ${errorText} as error
-     from execution where tenant_id = ? and id = any(?::uuid[]) and status <> 'running'`,
-    [tenantId, executionIds],
+    `with recursive told as (
+       select 0 as place, 0::bigint as bytes,
+         null::uuid as id, null::text as status, null::text as output, null::text as error
+       union all
+       select place + 1, bytes + coalesce(octet_length(ended.output), 0),
+         ended.id, ended.status, ended.output, ended.error
+       from told left join lateral (
+         select id, status, case when bytes < :outputBytesMax then ${outputText} end as output,
+           ${errorText} as error
+         from execution
+         where tenant_id = :tenantId and id = (:ids::uuid[])[place + 1] and status <> 'running'
+       ) as ended on true
+       where place < cardinality(:ids::uuid[])
+     )
+     select id, status, output, error from told where id is not null`,
+    { tenantId, ids: arrayLiteral(executionIds), outputBytesMax },
   );
   const outcomes = await mapInPortions(rows, (row) => [row.id, outcomeOf(row)] as const);
   return new Map(outcomes);
@@ -59,7 +78,7 @@ export async function findFlowOutcome(
   scope: Scope,
   executionId: string,
 ): Promise<FlowOutcome | undefined> {
-  return (await findFlowOutcomes(scope, [executionId])).get(executionId);
+  return (await findFlowOutcomes(scope, [executionId], 1)).get(executionId);
 }
 
 /** Whether the latest execution under a workflow id has ended, as far as the database knows. */

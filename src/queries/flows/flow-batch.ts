@@ -13,14 +13,17 @@ export interface ItemOutcome {
   readonly outcome: FlowOutcome;
 }
 
-/** What came of items of a batch, by their places. */
+/** Bytes of outputs in the answer of a batch. */
+const outputBytesMax = 8 * 1024 * 1024;
+
+/** What came of items of a batch, by their places; outputs beyond `outputBytesMax` are null. */
 export async function findItemOutcomes(
   scope: Scope,
   batchExecutionId: string,
   indexes: readonly number[],
 ): Promise<ReadonlyMap<number, ItemOutcome>> {
   const ids = new Map(indexes.map((index) => [itemExecutionId(batchExecutionId, index), index]));
-  const found = await findFlowOutcomes(scope, [...ids.keys()]);
+  const found = await findFlowOutcomes(scope, [...ids.keys()], outputBytesMax);
   return new Map(
     [...found].map(([executionId, outcome]) => [
       ids.get(executionId) ?? -1,

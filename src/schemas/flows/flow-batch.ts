@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { Count } from '../fields/field.js';
+import { Count, nullable } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
 import { FlowError } from '../http/problem.js';
 import { ExecutionResult, flowBody, type Flow } from './flow.js';
@@ -15,6 +15,22 @@ const FlowBatchFailure = Type.Object(
   { description: 'Why a start node was not carried out.' },
 );
 
+const FlowBatchDone = Type.Object(
+  {
+    output: nullable(
+      Type.Unsafe<Record<string, unknown>>({
+        description:
+          'The record that the flow made or changed; null where the outputs before it have 8 MiB: ' +
+          'its execution has it.',
+        type: 'object',
+        freeObject: true,
+      }),
+    ),
+    flowExecutionId: ExecutionResult.properties.flowExecutionId,
+  },
+  { description: 'What the flow answers for a start node.' },
+);
+
 /** What became of a batch; the shape is that of bulk records (spec/platform.md R32). */
 export const FlowBatchResult = Type.Object(
   {
@@ -23,8 +39,8 @@ export const FlowBatchResult = Type.Object(
     completed: Count('How many were carried out.'),
     failed: Count('How many were not.'),
     data: Type.Array(
-      Type.Unsafe<Static<typeof ExecutionResult> | Static<typeof FlowBatchFailure>>({
-        anyOf: [ExecutionResult, FlowBatchFailure],
+      Type.Unsafe<Static<typeof FlowBatchDone> | Static<typeof FlowBatchFailure>>({
+        anyOf: [FlowBatchDone, FlowBatchFailure],
         description: 'The result of a start node, or why it was not carried out.',
       }),
       { description: 'One entry for each start node, in the order of the request.' },

@@ -59,6 +59,23 @@ export const flowAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'batches of 1,000 edits of an account of a mebibyte',
+    operations: ['runEditAccountBatch'],
+    isShort: true,
+    async run(attacker) {
+      const name = `large ${attacker.stamp}`;
+      const long = 'a'.repeat(250);
+      const addresses = times(1_000, () => ({ line1: long, line2: long, city: long }));
+      const made = await attacker.make(`${external}/accounts`, { name, addresses });
+      const data = times(1_000, () => ({ id: made?.['id'], name }));
+      await attacker.flood(() => ({
+        path: `${external}/run/billing/account/edit/batch`,
+        method: 'POST',
+        body: textOf({ data }),
+      }));
+    },
+  },
+  {
     name: 'batches of 1,000 start nodes that all fail',
     operations: ['runEditAccountBatch'],
     async run(attacker) {
