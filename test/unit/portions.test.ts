@@ -94,6 +94,25 @@ describe('portions', () => {
     assert.isAtMost(Math.min(...took), 3);
   });
 
+  it('of rows are statements of at most 2,000 rows, or of a mebibyte of texts and the row after it', () => {
+    const table = new BulkTable<{ id: string; text: string }>('t', {
+      id: 'uuid',
+      text: 'json text',
+    });
+    const rowsOf = (lengths: readonly number[]) =>
+      lengths.map((length, index) => ({ id: String(index), text: 'a'.repeat(length) }));
+    const countsOf = (lengths: readonly number[]): number[] =>
+      [...table.insertingAll('t', rowsOf(lengths))].map((statement) => {
+        const bindings = statement?.bindings as readonly string[];
+        return bindings.find((value) => value.startsWith('{'))?.split(',').length ?? 1;
+      });
+    const half = 512 * 1024;
+    assert.deepEqual(countsOf([]), []);
+    assert.deepEqual(countsOf(Array<number>(4_001).fill(1)), [2_000, 2_000, 1]);
+    assert.deepEqual(countsOf([half, half, half, half - 1, 1, 1]), [2, 3, 1]);
+    assert.deepEqual(countsOf([2 * half, 1, 4 * half, 1]), [1, 2, 1]);
+  });
+
   it('that are written together end with the first failure, when nothing is under way', async () => {
     const done: string[] = [];
     const answer = async (sql: string): Promise<{ rows: [] }> => {

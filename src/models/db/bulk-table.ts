@@ -109,8 +109,8 @@ export async function writeTogether(
  */
 export const rowsAtOnce = 2_000;
 
-const portionAt = <Row>(rows: readonly Row[], from: number): readonly Row[] =>
-  rows.length <= rowsAtOnce ? rows : rows.slice(from, from + rowsAtOnce);
+/** Characters of free texts after which a statement takes no further row: one row may have a mebibyte. */
+const charactersAtOnce = 1024 * 1024;
 
 /**
  * Writes any number of rows of one table with few statements: each column is bound as one array, or
@@ -119,6 +119,8 @@ const portionAt = <Row>(rows: readonly Row[], from: number): readonly Row[] =>
 export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
   readonly #table: string;
   readonly #columns: readonly Column<Row>[];
+  /** The columns whose texts may be long. */
+  readonly #freeNames: readonly (keyof Row & string)[];
 
   constructor(table: string, columns: { readonly [K in keyof Row & string]: ColumnType }) {
     this.#table = table;
@@ -127,6 +129,7 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
       type: columns[name],
       sqlName: `"${snakeCase(name)}"`,
     }));
+    this.#freeNames = this.#columns.flatMap(({ name, type }) => (freeTypes.has(type) ? [name] : []));
   }
 
   /** Inserts the rows, in portions; `conflict` is an `on conflict` clause. */
@@ -140,9 +143,25 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
     rows: readonly Row[],
     conflict = '',
   ): Iterable<BulkStatement | null> {
-    for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      yield this.inserting(tenantId, portionAt(rows, from), conflict);
+    for (let from = 0, end = 0; from < rows.length; from = end) {
+      end = this.#endOfStatement(rows, from);
+      const portion = end - from === rows.length ? rows : rows.slice(from, end);
+      yield this.inserting(tenantId, portion, conflict);
     }
+  }
+
+  /** Up to which row one statement goes that begins at this one. */
+  #endOfStatement(rows: readonly Row[], from: number): number {
+    const most = Math.min(rows.length, from + rowsAtOnce);
+    let characters = 0;
+    for (let at = from; at < most; at += 1) {
+      for (const name of this.#freeNames) {
+        const value = rows[at]?.[name];
+        if (typeof value === 'string') characters += value.length;
+      }
+      if (characters >= charactersAtOnce) return at + 1;
+    }
+    return most;
   }
 
   /** The statement that inserts the rows; null where there are none. */
