@@ -129,7 +129,9 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
       type: columns[name],
       sqlName: `"${snakeCase(name)}"`,
     }));
-    this.#freeNames = this.#columns.flatMap(({ name, type }) => (freeTypes.has(type) ? [name] : []));
+    this.#freeNames = this.#columns.flatMap(({ name, type }) =>
+      freeTypes.has(type) ? [name] : [],
+    );
   }
 
   /** Inserts the rows, in portions; `conflict` is an `on conflict` clause. */
@@ -143,10 +145,12 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
     rows: readonly Row[],
     conflict = '',
   ): Iterable<BulkStatement | null> {
-    for (let from = 0, end = 0; from < rows.length; from = end) {
-      end = this.#endOfStatement(rows, from);
+    let from = 0;
+    while (from < rows.length) {
+      const end = this.#endOfStatement(rows, from);
       const portion = end - from === rows.length ? rows : rows.slice(from, end);
       yield this.inserting(tenantId, portion, conflict);
+      from = end;
     }
   }
 
