@@ -18,25 +18,38 @@ const minuteMs = 60_000;
 /** `2026-04-01T08:05:00.000Z` as `08:05 UTC`. */
 const minuteText = (minute: string): string => `${minute.slice(11, 16)} UTC`;
 
-/** A bar for each minute from the first one on: of those that the API leaves out nothing was rated. */
-function barsOf(minutes: readonly Minute[], at: string): Bar[] {
+const startOf = (instant: string): number => Math.floor(Date.parse(instant) / minuteMs) * minuteMs;
+
+type Counted = Pick<Status, 'usage' | 'at'>;
+
+/** A bar for each minute of the hour that was counted: of those that the API leaves out nothing came. */
+function barsOf({ usage: { minutes, minutesSince }, at }: Counted): Bar[] {
   const known = new Map(minutes.map((each) => [each.minute, each]));
-  const first = Date.parse(minutes[0]?.minute ?? at);
-  const count = Math.floor((Date.parse(at) - first) / minuteMs) + 1;
-  return Array.from({ length: Math.max(1, count) }, (_each, index) => {
+  const last = startOf(at);
+  const first = Math.max(last - 59 * minuteMs, minutesSince === null ? 0 : startOf(minutesSince));
+  return Array.from({ length: (last - first) / minuteMs + 1 }, (_each, index) => {
     const minute = new Date(first + index * minuteMs).toISOString();
     const of = known.get(minute);
-    return {
-      name: minuteText(minute),
-      parts: kinds.map(([name, kind, tone]) => ({
-        name,
-        text: quantityText(of?.[kind] ?? '0'),
-        length: Number(of?.[kind] ?? '0'),
-        tone,
-      })),
-    };
+    const parts = kinds.flatMap(([name, kind, tone]) => {
+      const count = of?.[kind] ?? '0';
+      return count === '0'
+        ? []
+        : [{ name, text: quantityText(count), length: Number(count), tone }];
+    });
+    const none = { name: 'nothing', text: '', length: 0, tone: 'muted' } as const;
+    return { name: minuteText(minute), parts: parts.length === 0 ? [none] : parts };
   });
 }
+
+const countOf = (minute: Minute): bigint =>
+  kinds.reduce((sum, [, kind]) => sum + BigInt(minute[kind]), 0n);
+
+const eventsText = (count: bigint): string =>
+  count === 1n ? '1 event' : `${quantityText(String(count))} events`;
+
+/** The most that came in a minute, which is as high as the chart. */
+const mostOf = (minutes: readonly Minute[]): bigint =>
+  minutes.map(countOf).reduce((most, count) => (count > most ? count : most), 0n);
 
 const columns: readonly Column<Minute>[] = [
   {
@@ -51,8 +64,9 @@ const columns: readonly Column<Minute>[] = [
 ];
 
 /** What was rated in the last hour, minute by minute. */
-export function RatedMinutes({ usage, at }: Pick<Status, 'usage' | 'at'>): ReactNode {
+export function RatedMinutes({ usage, at }: Counted): ReactNode {
   const { minutes, minutesSince } = usage;
+  const most = eventsText(mostOf(minutes));
   if (minutesSince !== null && minutes.length === 0) {
     return <p>So much was rated in this minute that it is not counted before it is over.</p>;
   }
@@ -71,6 +85,10 @@ export function RatedMinutes({ usage, at }: Pick<Status, 'usage' | 'at'>): React
   }
   return (
     <>
+      <p>
+        How many events were rated, rejected or found twice in each minute of the last hour: at most{' '}
+        {most}.
+      </p>
       <ul className="legend" aria-label="Colours">
         {kinds.map(([name, , tone]) => (
           <li key={name}>
@@ -78,7 +96,10 @@ export function RatedMinutes({ usage, at }: Pick<Status, 'usage' | 'at'>): React
           </li>
         ))}
       </ul>
-      <Bars name="Events by minute" bars={barsOf(minutes, at)} />
+      <p className="scale" aria-hidden="true">
+        {most}
+      </p>
+      <Bars name="Events by minute" bars={barsOf({ usage, at })} />
       {minutesSince === null ? null : (
         <p>So much was rated that minutes are counted from {instantText(minutesSince)} only.</p>
       )}
