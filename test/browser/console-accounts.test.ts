@@ -120,7 +120,7 @@ describe('the console', function () {
     await visit.find('heading', 'Contract lines');
     await visit.page.waitForFunction(`document.body.innerText.includes('API calls')`);
     const text = await visit.text();
-    for (const said of ['prod', 'This account has no wallet', 'Account created']) {
+    for (const said of ['prod', 'This account has no wallet', `Account ${hostile} was made`]) {
       expect(text).to.include(said);
     }
     expect(await visit.page.evaluate('document.activeElement.textContent')).to.equal(hostile);

@@ -1,64 +1,38 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Filters } from '../shown/filters.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
+import { RecordLink } from '../shown/record-link.tsx';
 import { Instant, Money } from '../shown/values.tsx';
+import { sentenceOf, wordsOf } from './happened.ts';
 import { timelineKinds, timelineOf, timelineSize } from './queries.ts';
 import { usePlace, withPlace } from './use-place.ts';
 
 type Entry = Schemas['TimelineEntry'];
 
-/** `invoice.posted` in words. */
-const wordsOf = (event: string): string => {
-  const [of = '', what = ''] = event.split('.');
-  return `${of.charAt(0).toUpperCase()}${of.slice(1)} ${what}`;
-};
-
 /** What an entry is about, by the way to it: its page, its place on this one, or its story. */
 function About({ entry }: { readonly entry: Entry }): ReactNode {
-  const { event, name, recordType, recordId: id } = entry;
+  const { event, name, recordType: type, recordId: id } = entry;
+  const [before, after] = sentenceOf(event);
   const what = (
     <>
-      <strong>{wordsOf(event)}</strong> {name === null ? null : <bdi>{name}</bdi>}
+      {before}
+      {name === null ? null : (
+        <>
+          {' '}
+          <bdi>{name}</bdi>
+        </>
+      )}
+      {after}
     </>
   );
   if (id === null) return what;
-  switch (recordType) {
-    case 'invoice':
-      return (
-        <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
-          {what}
-        </Link>
-      );
-    case 'correction':
-      return (
-        <Link to="/usage/corrections/$correctionId" params={{ correctionId: id }} search={{}}>
-          {what}
-        </Link>
-      );
-    case 'execution':
-      return (
-        <Link
-          to="/workflows/$workflowId/executions/$executionId"
-          params={{ workflowId: name ?? '', executionId: id }}
-        >
-          {what}
-        </Link>
-      );
-    case 'grant':
-      return <a href="#wallets">{what}</a>;
-    case 'alert':
-      return <a href="#alerts">{what}</a>;
-    default:
-      return (
-        <Link to="/audit" search={{ entity: recordType, id }}>
-          {what}
-        </Link>
-      );
-  }
+  if (type === 'grant') return <a href="#wallets">{what}</a>;
+  if (type === 'alert') return <a href="#alerts">{what}</a>;
+  return <RecordLink of={{ type, id, name }}>{what}</RecordLink>;
 }
 
 function Happened({ entry }: { readonly entry: Entry }): ReactNode {
@@ -67,14 +41,16 @@ function Happened({ entry }: { readonly entry: Entry }): ReactNode {
     <li>
       <Instant at={at} />
       <p>
-        <About entry={entry} />{' '}
+        <About entry={entry} />
         {amount === null || currency === null ? null : (
-          <Money amount={amount} currency={currency} />
+          <>
+            : <Money amount={amount} currency={currency} />
+          </>
         )}
       </p>
       <p className="muted">
-        {changed.length === 0 ? null : `${changed.join(', ')}; `}
-        {actor === null ? null : `by ${actor}`}
+        {changed.length === 0 ? null : `Changed: ${changed.map(wordsOf).join(', ')}. `}
+        {actor === null ? null : `By ${actor}.`}
       </p>
     </li>
   );

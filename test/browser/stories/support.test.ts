@@ -82,17 +82,18 @@ describe('the story of support', function () {
     expect(text).to.match(/k\s+open\s+USD 8\.00/);
     expect(text).to.match(/at 5 and 1,500\s+USD 5\.40, past 5, next is 1,500/);
     await visit.find('meter', 'Dear');
+    // spec/beyond.md R517
     for (const happened of [
-      'Account created',
-      'Contract created C-1',
-      'Invoice posted INV-000001',
-      'Alert triggered Dear',
+      'Account Acme & Söhne was made',
+      'Contract C-1 was made',
+      'Invoice INV-000001 was posted',
+      'Alert Dear passed its threshold',
     ]) {
       expect(text).to.include(happened);
     }
     await visit.inspect('account-wallet');
     // The second: 31.00, less 10 %.
-    await support.go('Invoice posted INV-000001', 'Invoice INV-000001');
+    await support.go('Invoice INV-000001 was posted', 'Invoice INV-000001');
     await support.reads('USD 27.90');
   });
 
@@ -128,16 +129,16 @@ describe('the story of support', function () {
       await visit.quiet();
     };
     await only('Workflows');
-    await support.press('Flow completed billing-run');
+    await support.press('Workflow billing-run was completed');
     await support.reads('completed');
     await visit.quiet();
     await only('Alerts');
     expect(visit.page.url()).to.match(/\?kind=alert$/);
-    await support.press('Alert triggered Dear');
+    await support.press('Alert Dear passed its threshold');
     await visit.page.waitForFunction(`location.href.endsWith('?kind=alert#alerts')`);
     await only('Changes');
     await visit.inspect('account-changes');
-    await support.go('Contract created C-1', 'Audit');
+    await support.go('Contract C-1 was made', 'Audit');
     await support.reads('contract C');
     await only('Corrections');
     await support.reads('Nothing of this kind has happened to this account in these days.');
