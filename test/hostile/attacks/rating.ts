@@ -256,6 +256,27 @@ export const ratingAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'previews of a retry: rejected usage that formulas at their limits would rate',
+    seconds: 6,
+    operations: ['retryUsageEvents'],
+    async run(attacker) {
+      const serviceId = await makeService(attacker, { priceableAttributes: [attribute] });
+      const used = times(1_000, (i) =>
+        event(`${attacker.stamp}-previewed-${i}`, serviceId, { units: manyDigits }),
+      );
+      await ingest(attacker, used);
+      // Rejected, since nothing prices it; from now on everything does.
+      for (let rejected = ''; !attacker.isOver() && !rejected.includes('NO_RATE_CARD');) {
+        rejected = (await attacker.send({ path: '/v1/usage-events/rejections' })).text;
+        await wait(100);
+      }
+      await attacker.make(`${external}/services/${serviceId}/rate-cards`, flatCard);
+      await attacker.make(`${external}/services/${serviceId}/pricing-logic`, dividing(20, 80));
+      const body = textOf({ serviceId, dryRun: true });
+      await attacker.flood(() => ({ path: '/v1/usage-events/retry', method: 'POST', body }));
+    },
+  },
+  {
     name: 'usage whose every event is rejected, dismissed by filter',
     operations: ['dismissUsageEvents'],
     async run(attacker) {
