@@ -8,6 +8,7 @@ import {
   waitUntilRated,
 } from '../../support/billing/usage.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+import { attribute, priceOfEach, usdCard } from '../../support/story/prices.js';
 import { until } from '../../start/workbench.js';
 import { rebuildProjections } from '../../../src/commands/usage/project-usage.js';
 
@@ -15,6 +16,19 @@ const questions = [
   'bucket=hour&groupBy=account,attribute',
   'bucket=day&groupBy=service,usageType',
   'from=2026-03-01T10:30:00Z&to=2026-03-20T02:00:00.5Z&bucket=week',
+];
+
+/** Of events with several charges, and of charges that are more than their rows. */
+const questionsOfCharges = [
+  'account=both',
+  'account=both&bucket=day',
+  'account=both&bucket=day&groupBy=account,service',
+  'account=both&bucket=month&groupBy=attribute',
+  'account=both&bucket=day&groupBy=service,attribute',
+  'account=both&attribute=api_calls&bucket=day',
+  'service=Market&groupBy=usageType',
+  'service=Market&bucket=hour&groupBy=attribute',
+  'service=Doubled&bucket=day&groupBy=attribute',
 ];
 
 /** What is kept of totals so that they are found quickly (docs/decisions/0320). */
@@ -50,9 +64,9 @@ describe('kept totals of usage', () => {
       where tenant_id = $1`);
     await untilNone('usage_change');
   };
-  const ask = async () => {
+  const ask = async (queries = questions) => {
     const answers: unknown[] = [];
-    for (const query of questions)
+    for (const query of queries)
       answers.push((await tenant.get(`/v1/usage?${query}&limit=1000`).expect(200)).body);
     return answers;
   };
@@ -131,5 +145,44 @@ describe('kept totals of usage', () => {
     const { body } = await tenant.get('/v1/usage?service=Three').expect(200);
     expect(body.data[0]).to.include({ events: 5, quantity: 500, amount: 5 });
     expect((await audit()).differenceCount).to.equal(0);
+  });
+
+  // spec/beyond.md R22, R23
+  it('have each event of a group once, and what its charges are beyond their rows', async () => {
+    const both = await createAccount(tenant, 'both');
+    const market = await createService(tenant, 'Market', {
+      priceableAttributes: [attribute('api_calls'), attribute('gb'), attribute('share')],
+      rateCards: [
+        usdCard(
+          priceOfEach('api_calls', 0.1),
+          priceOfEach('gb', 1),
+          priceOfEach('share', 0.03, { usageType: 'Payout', billingAccountId: both }),
+        ),
+      ],
+    });
+    const step = { name: 'total', label: 'Twice', formula: 'Price(api_calls, api_calls) * 2' };
+    const logic = { name: 'Main', priceOutput: 'total', transactionDimension: 'Customer' };
+    const doubled = await createService(tenant, 'Doubled', {
+      pricingLogic: [{ ...logic, steps: [step] }],
+    });
+    const dimensions = { api_calls: '100', gb: '2', share: '50' };
+    for (const eventTimestamp of [
+      '2026-05-01T10:00:00Z',
+      '2026-05-01T10:30:00Z',
+      '2026-05-02T00:00:00Z',
+    ]) {
+      await send(tenant, usage('both', market, { eventTimestamp, dimensions }));
+      await send(tenant, usage('both', doubled, { eventTimestamp }));
+    }
+    await waitUntilRated(tenant);
+    const before = (await ask(questionsOfCharges)) as { data: { events: number }[] }[];
+    const eventsOf = (at: number) => before[at]?.data.map(({ events }) => events);
+    expect([0, 1, 6].map(eventsOf)).to.deep.equal([[6], [4, 2], [3, 3]]);
+    await untilMerged();
+    expect(await ask(questionsOfCharges)).to.deep.equal(before);
+    await rebuild();
+    expect(await ask(questionsOfCharges)).to.deep.equal(before);
+    await untilNone('usage_total_rebuild');
+    expect(await ask(questionsOfCharges)).to.deep.equal(before);
   });
 });

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../../models/db/sql-rows.js';
 import { eventMessageSql, sentMessageSql } from '../../../models/usage/event-message.js';
-import { eventTimeSql, factPartsSql, partsKnownSql } from '../../../models/usage/usage-fact.js';
+import { eventTimeSql, partsKnownSql } from '../../../models/usage/usage-fact.js';
 import { pendingPartsSql } from '../../../models/usage/usage-total.js';
 import type { UsageBucket, UsageGroup } from '../../../schemas/usage/usage-total.js';
 import type { SourceRange } from './usage-total-ranges.js';
@@ -48,7 +48,11 @@ class Bindings {
 }
 
 /** `column` within a range; an open end is no condition. */
-function within(column: string, { from, to }: SourceRange, bindings: Bindings): string {
+function within(
+  column: string,
+  { from, to }: Omit<SourceRange, 'source'>,
+  bindings: Bindings,
+): string {
   return [
     ...(from === null ? [] : [`${column} >= ${bindings.of(from)}::timestamptz`]),
     ...(to === null ? [] : [`${column} < ${bindings.of(to)}::timestamptz`]),
@@ -68,49 +72,96 @@ function onDays({ from, to }: SourceRange, bindings: Bindings): string {
 const partColumns =
   'part.account_id, part.contract_id, part.service_id, part.usage_type, part.currency, part.attribute_name, part.has_rows';
 
+/** What stored totals of a range are, beside the parts of their combinations. */
+const keptSql = ({ source, ...range }: SourceRange, bindings: Bindings): string => `
+  usage_total as total on total.tenant_id = :tenantId and total.grain = ${bindings.of(source)}
+    and total.combination_id = part.combination_id and ${within('total.start_at', range, bindings)}
+    and part.is_coarse = ${source !== 'day'}`;
+
 /**
- * Rows of parts for each source: the combination and hour, or the event, that a part belongs to
- * (source_id; for pending deltas delta_id, start_at), the number of events, and the part's quantity
- * and amount.
+ * Of stored charges what their priced rows do not come to, as charges: charges, and less the rows of
+ * each. Their source is the combination and its hour (source_id, start_at). Most come to the whole: of
+ * one charge that does nothing is read further.
  */
-function sourceSql(range: SourceRange, bindings: Bindings): string[] {
-  if (range.source === 'facts') return [];
-  const grain = bindings.of(range.source);
-  const isCoarse = range.source !== 'day';
-  const kept = `
-    select total.combination_id as source_id, 0::bigint as delta_id, total.start_at, total.events, ${partColumns},
-      value.quantity, value.amount, null::jsonb as dimensions
-    from (
-      select distinct combination_id from usage_combination_part as part
-      where tenant_id = :tenantId and is_coarse = ${isCoarse} and (:conditions)
-    ) as chosen
-    join lateral (
-      select * from usage_total where tenant_id = :tenantId and grain = ${grain}
-        and combination_id = chosen.combination_id and ${within('start_at', range, bindings)}
-    ) as total on true
-    cross join unnest(total.quantities, total.amounts) with ordinality
-      as value (quantity, amount, position)
-    join usage_combination_part as part on part.tenant_id = :tenantId
-      and part.combination_id = total.combination_id and part.position = value.position`;
-  const waiting = `
-    select delta.combination_id, delta.delta_id, delta.start_at, delta.events, ${partColumns},
-      delta.quantity, delta.amount, null::jsonb
+const keptRestSql = (range: SourceRange, conditions: string, bindings: Bindings): string => `
+    select total.combination_id as source_id, 0::bigint as delta_id, total.start_at, total.events,
+      part.account_id, part.contract_id, part.service_id, part.usage_type, part.currency,
+      null::text as attribute_name, part.has_rows or part.attribute_name is not null as has_rows,
+      total.quantities[part.position] as quantity,
+      case when part.attribute_name is null then 1 else -1 end * total.amounts[part.position] as amount,
+      null::jsonb as dimensions
+    from usage_combination_part as part join ${keptSql(range, bindings)}
+    where part.tenant_id = :tenantId and ${conditions} and (
+      total.amounts[1] is distinct from case when cardinality(total.amounts) = 2
+        then total.amounts[2] else (select sum(amount) from unnest(total.amounts[2:]) as amount) end
+      or exists (
+        select from usage_combination_part as other where other.tenant_id = :tenantId
+          and other.combination_id = part.combination_id and other.position > 1
+          and other.attribute_name is null
+      )
+    )`;
+
+/** All parts of what waits to be stored, where delta_id is of the source, too. */
+const waitingPartsSql = (range: SourceRange, bindings: Bindings): string => `
+    select delta.combination_id as source_id, delta.delta_id, delta.start_at, delta.events, ${partColumns},
+      delta.quantity, delta.amount, null::jsonb as dimensions
     from (${pendingPartsSql}) as delta
     join usage_combination_part as part on part.tenant_id = :tenantId
       and part.combination_id = delta.combination_id and part.position = delta.position
     where ${within('delta.start_at', range, bindings)}`;
-  return [kept, waiting];
+
+const bucketSql = (bucket: UsageBucket, column: string): string =>
+  bucket === 'none' ? 'null::timestamptz' : `date_trunc('${bucket}', ${column}, 'UTC')`;
+
+/** How charges, or their priced rows, are grouped: columns of SQL, their names, and conditions. */
+interface Grouping {
+  readonly ofRows: boolean;
+  readonly keys: readonly string[];
+  readonly names: readonly string[];
+  readonly conditions: string;
+  readonly bucket: UsageBucket;
 }
 
-/** What is read of messages. */
-interface ReadDimensions {
-  readonly areNeeded: boolean;
+/**
+ * Stored totals as rows of groups: most of what is read, and summed by its source first it would take
+ * twice as long. An event counts in a group once: with the first of its charges, or rows, there, which
+ * the combination tells.
+ */
+function keptGroupsSql(range: SourceRange, grouping: Grouping, bindings: Bindings): string {
+  const { ofRows, keys, names, conditions, bucket } = grouping;
+  const parts = `(
+    select ${['combination_id', 'position', 'is_coarse', ...keys, 'currency'].join(', ')}
+    from usage_combination_part
+    where tenant_id = :tenantId and attribute_name is ${ofRows ? 'not null' : 'null'}
+      and ${conditions}
+  )`;
+  // A charge comes before its rows.
+  const first = ofRows ? 2 : 1;
+  // What is stored by this step needs no other.
+  const isStep = range.source.endsWith(bucket);
+  const by = [...names, 'currency'];
+  const groupOf = (row: string): string => by.map((name) => `${row}.${name}`).join(', ');
+  return `
+    select ${isStep ? 'total.start_at' : bucketSql(bucket, 'total.start_at')} as bucket, ${groupOf('part')},
+      case when part.position = ${first} or not exists (
+        select from ${parts} as earlier
+        where earlier.combination_id = part.combination_id and earlier.position < part.position
+          and row(${groupOf('earlier')}) is not distinct from row(${groupOf('part')})
+      ) then total.events else 0 end as events,
+      total.quantities[part.position] as quantity, total.amounts[part.position] as amount
+    from ${parts} as part join ${keptSql(range, bindings)}`;
+}
+
+/** What is read of events beside their charges. */
+interface Reading {
+  readonly withRows: boolean;
+  readonly withDimensions: boolean;
   /** Only of events that this account used; undefined: of all. */
   readonly ofUser: string | undefined;
 }
 
-const messageOr = (text: string, { areNeeded }: ReadDimensions): string =>
-  areNeeded ? text : 'null::text';
+const messageOr = (text: string, { withDimensions }: Reading): string =>
+  withDimensions ? text : 'null::text';
 
 /**
  * The events in ranges that are read from the facts. With an account filter, those with a charge
@@ -122,7 +173,7 @@ function eventsSql(
     service,
     account,
   }: { readonly service: string | undefined; readonly account: string | undefined },
-  dimensions: ReadDimensions,
+  reading: Reading,
   bindings: Bindings,
 ): string {
   const times = ranges.map((range) => `(${within(eventTimeSql, range, bindings)})`).join(' or ');
@@ -133,18 +184,18 @@ function eventsSql(
       ? 'true'
       : `id in (select usage_event_id from rated_transaction where tenant_id = :tenantId
           and account_id = ${bindings.of(account)}::uuid and (${dates.join(' or ')}))`;
-  const { ofUser } = dimensions;
+  const { ofUser } = reading;
   const used = ofUser === undefined ? 'true' : `account_id = ${bindings.of(ofUser)}::uuid`;
   return `
   event as materialized (
     select id, event_at, sent::jsonb -> 'dimensions' as dimensions, sent is null as is_gone
     from usage_event cross join lateral (
-      select ${messageOr(eventMessageSql('usage_event'), dimensions)} as sent offset 0
+      select ${messageOr(eventMessageSql('usage_event'), reading)} as sent offset 0
     ) as log
     where tenant_id = :tenantId and status = 'rated' and ${ofService} and ${ofAccount} and ${used}
       and (${times})
   ),
-  ${factPartsSql},`;
+  ${partsKnownSql('true', reading)},`;
 }
 
 /**
@@ -154,7 +205,7 @@ function eventsSql(
 function eventsKnownSql(
   ranges: readonly SourceRange[],
   knownOn: Date,
-  dimensions: ReadDimensions,
+  reading: Reading,
   bindings: Bindings,
 ): string {
   const at = `${bindings.of(knownOn.toISOString())}::timestamptz`;
@@ -166,7 +217,7 @@ function eventsKnownSql(
       and amended.message is not null and amended.changed_at <= ${at}
     order by amended.number desc limit 1)`;
   const message = `coalesce(${amended}, ${sentMessageSql('usage_event')})`;
-  const { ofUser } = dimensions;
+  const { ofUser } = reading;
   const isOf = (row: string): string => `${row}.account_id = ${bindings.of(ofUser ?? null)}::uuid`;
   // Now and then, as its receipt is read (docs/decisions/0467).
   const used =
@@ -179,7 +230,7 @@ function eventsKnownSql(
     from (
       select usage_event.id, case when was.event_id is null then usage_event.event_at
         else was.event_at end as event_at,
-        ${messageOr(message, dimensions)} as sent
+        ${messageOr(message, reading)} as sent
       from usage_event left join lateral (
         select * from usage_event_change as change
         where change.tenant_id = usage_event.tenant_id and change.event_id = usage_event.id
@@ -191,9 +242,12 @@ function eventsKnownSql(
           select event_id from usage_event_change where tenant_id = :tenantId))
     ) as known where (${then})
   ),
-  ${partsKnownSql(`(case when correction_id is null then rated_at <= ${at} else correction_id in (
-    select id from usage_correction where tenant_id = :tenantId and created_at <= ${at}
-  ) end)`)},`;
+  ${partsKnownSql(
+    `(case when correction_id is null then rated_at <= ${at} else correction_id in (
+      select id from usage_correction where tenant_id = :tenantId and created_at <= ${at}
+    ) end)`,
+    reading,
+  )},`;
 }
 
 /** No part at all, with the columns of each source. */
@@ -214,15 +268,14 @@ const filterOf = (
 function readEventsSql(
   read: readonly SourceRange[],
   asked: AskedTotals,
-  needsDimensions: boolean,
+  needs: Omit<Reading, 'ofUser'>,
   bindings: Bindings,
 ): string {
   if (read.length === 0) return '';
-  const ofUser = needsDimensions ? asked.embeddedAccountId : undefined;
-  const dimensions = { areNeeded: needsDimensions, ofUser };
-  if (asked.knownOn) return eventsKnownSql(read, asked.knownOn, dimensions, bindings);
+  const reading = { ...needs, ofUser: needs.withDimensions ? asked.embeddedAccountId : undefined };
+  if (asked.knownOn) return eventsKnownSql(read, asked.knownOn, reading, bindings);
   const of = { service: filterOf(asked, 'service'), account: filterOf(asked, 'account') };
-  return eventsSql(read, of, dimensions, bindings);
+  return eventsSql(read, of, reading, bindings);
 }
 
 function valueSql(key: TotalKey, { embeddedAccountId }: AskedTotals, bindings: Bindings): string {
@@ -265,34 +318,38 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
   };
   const conditions = filters.map(conditionOf);
   const ofParts = filters.filter(([key]) => 'name' in key).map(conditionOf);
-  const needsDimensions = [...groups, ...filters.map(([key]) => key)].some(
+  const withDimensions = [...groups, ...filters.map(([key]) => key)].some(
     (key) => 'dimension' in key,
   );
   const read = ranges.filter(({ source }) => source === 'facts');
-  const sources = ranges.flatMap((range) =>
-    sourceSql(range, bindings).map((sql) =>
-      sql.replace(':conditions', ofParts.join(' and ') || 'true'),
-    ),
-  );
+  const stored = ranges.filter(({ source }) => source !== 'facts');
+  const keys = groups.map((key, index) => `${valueSql(key, asked, bindings)} as key${index}`);
+  const names = groups.map((_key, index) => `key${index}`);
+  const isByAttribute = groups.some((key) => 'name' in key && key.name === 'attribute');
+  const isOfAttribute = filterOf(asked, 'attribute') !== undefined;
+  const withRows = isByAttribute || isOfAttribute;
+  const partConditions = ofParts.join(' and ') || 'true';
+  const grouping = { ofRows: withRows, keys, names, conditions: partConditions, bucket };
+  const kept = stored.map((range) => keptGroupsSql(range, grouping, bindings));
+  const hasRest = isByAttribute && !isOfAttribute;
+  const sources = stored.flatMap((range) => [
+    ...(hasRest ? [keptRestSql(range, partConditions, bindings)] : []),
+    waitingPartsSql(range, bindings),
+  ]);
   if (read.length > 0) {
     sources.push(`
     select part.event_id as source_id, 0::bigint as delta_id, part.event_at as start_at, 1::bigint as events, ${partColumns},
       part.quantity, part.amount, part.dimensions
     from part`);
   }
-  const keys = groups.map((key, index) => `${valueSql(key, asked, bindings)} as key${index}`);
-  const names = groups.map((_key, index) => `key${index}`);
-  const bucketSql =
-    bucket === 'none' ? 'null::timestamptz' : `date_trunc('${bucket}', start_at, 'UTC')`;
-  const isByAttribute = groups.some((key) => 'name' in key && key.name === 'attribute');
   const by = ['bucket', ...names, 'currency'].join(', ');
   const order = ['bucket', ...names.map((name) => `${name} nulls last`), 'currency'].join(', ');
   const sql = `
-  with ${readEventsSql(read, asked, needsDimensions, bindings)}
+  with ${readEventsSql(read, asked, { withRows, withDimensions }, bindings)}
   part_of as (${[none, ...sources].join(' union all ')}),
-  counted as (${countedSql(isByAttribute, filterOf(asked, 'attribute') !== undefined)}),
+  counted as (${countedSql(isByAttribute, isOfAttribute)}),
   keyed as (
-    select ${[...keys, `${bucketSql} as bucket`].join(', ')}, currency, source_id, delta_id, start_at, events,
+    select ${[...keys, `${bucketSql(bucket, 'start_at')} as bucket`].join(', ')}, currency, source_id, delta_id, start_at, events,
       quantity, amount, attribute_name, has_rows
     from counted where ${['true', ...conditions].join(' and ')}
   ),
@@ -303,15 +360,15 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
     having ${isByAttribute ? 'not (attribute_name is null) or sum(amount) <> 0 or not bool_or(has_rows)' : 'true'}
   ),
   summed as (
-    select ${by}, sum(events) as events, sum(quantity) as quantity, sum(amount) as amount,
-      (count(*) over ())::integer as total
-    from by_source group by ${by}
+    select ${by}, sum(events) as events, sum(quantity) as quantity, sum(amount) as amount
+    from (${[`select ${by}, events, quantity, amount from by_source`, ...kept].join(' union all ')}) as each
+    group by ${by}
     having sum(events) <> 0 or sum(quantity) <> 0 or sum(amount) <> 0
   ),
   page as (select * from summed order by ${order} limit ${bindings.of(limit)} offset ${bindings.of(offset)})
   select exists (
     select from usage_total_rebuild where tenant_id = :tenantId
-  ) as "isBeingMade", ${needsDimensions ? '(select count(*) from event where is_gone)::integer' : '0'} as "withoutMessage", coalesce(total, (select max(total) from summed)) as total, bucket, currency,
+  ) as "isBeingMade", ${withDimensions ? '(select count(*) from event where is_gone)::integer' : '0'} as "withoutMessage", (select count(*) from summed)::integer as total, bucket, currency,
     events::text, quantity::text, amount::text ${names.map((name) => `, ${name}::text as "${name}"`).join('')}
   from (select) as always left join page on true
   order by ${order}`;

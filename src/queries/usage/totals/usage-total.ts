@@ -41,7 +41,7 @@ interface TotalRow {
   readonly isBeingMade: boolean;
   /** Events whose dimensions are asked for, and whose message is gone. */
   readonly withoutMessage: number;
-  readonly total: number | null;
+  readonly total: number;
   readonly bucket: Date | null;
   readonly currency: string | null;
   readonly events: string;
