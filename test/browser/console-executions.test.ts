@@ -102,16 +102,43 @@ describe('executions in the console', function () {
   it('runs what is built in dry, where it can', async () => {
     const { title } = (await story.tenant.get('/v1/workflows/billing-run').expect(200)).body;
     await visit.open('/console/workflows/billing-run', title);
-    await visit.tabTo('Input, as JSON');
-    await visit.page.evaluate('document.activeElement.select()');
-    const period = '{"periodStart": "2026-03-01", "periodEnd": "2026-03-31"}';
-    await visit.page.keyboard.sendCharacter(period);
+    await visit.tabTo('Period start');
+    await visit.page.keyboard.type('03012026');
+    await visit.tabTo('Period end');
+    await visit.page.keyboard.type('03312026');
     await visit.tabTo('Run it dry');
     await visit.page.keyboard.press('Enter');
     await visit.told('"dryRun": true');
     await visit.told('completed');
     const runs = (await story.tenant.get('/v1/billing-runs').expect(200)).body.data;
     expect(runs.map(({ dryRun }: { dryRun: boolean }) => dryRun)).to.deep.equal([true]);
+  });
+
+  // spec/beyond.md R525
+  it('asks for what an audit declares, line by line, and says at its place what is wrong', async () => {
+    const { page } = visit;
+    await visit.open('/console/workflows/audit-usage', 'Usage Audit');
+    await visit.tabTo('Period start');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Period end');
+    await page.keyboard.type('02012026');
+    await visit.tabTo('Sample percent, if any');
+    await page.keyboard.type('50');
+    await visit.inspect('workflow-audit');
+    await visit.tabTo('Execute');
+    await page.keyboard.press('Enter');
+    await visit.told("'periodEnd' must not be before 'periodStart'");
+    expect(visit.complaints.splice(0)).to.have.length(1);
+    await visit.tabTo('Period end');
+    await page.keyboard.type('03312026');
+    await visit.tabTo('Execute');
+    await page.keyboard.press('Enter');
+    await visit.told('"samplePercent": 50');
+    await visit.told('completed');
+    const [last] = (await story.tenant.get('/v1/workflows/audit-usage/executions').expect(200)).body
+      .data;
+    const input = { periodStart: '2026-03-01', periodEnd: '2026-03-31', samplePercent: 50 };
+    expect(last.input).to.deep.equal(input);
   });
 
   // spec/beyond.md R462

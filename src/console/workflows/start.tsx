@@ -4,6 +4,7 @@ import { membersOf } from '../api/written-json.ts';
 import { Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Json } from '../shown/json.tsx';
+import { DeclaredFields, declaredFields } from './declared-fields.tsx';
 import { DryRunResult } from './dry-run.tsx';
 import { objectOf } from './editor.tsx';
 import { execute, simulate, type DryRun, type Workflow } from './queries.ts';
@@ -67,7 +68,10 @@ const asDryRun = (text: string): string => {
   return text.replace('{', `{"dryRun":true${isEmpty ? '' : ','}`);
 };
 
-/** Starts an execution, with the input as JSON; what it would do can be seen before. */
+/**
+ * Starts an execution, with a line for each simple member that its input declares, and the same as JSON;
+ * what it would do can be seen before.
+ */
 export function Start({ of }: { readonly of: Workflow }): ReactNode {
   const [text, setText] = useState('{}');
   const navigate = useNavigate();
@@ -90,9 +94,21 @@ export function Start({ of }: { readonly of: Workflow }): ReactNode {
     />
   );
   const saysDry = membersOf({ json: text }).has('dryRun');
+  const declared = declaredFields(of.dataSchema);
+  // Whether it is a dry run a button says.
+  const asked = declared.fields.filter(({ name }) => !canSayDry || name !== 'dryRun');
+  const json = <JsonField label="Input, as JSON" text={text} onChange={setText} />;
   return (
     <Section title="Execute">
-      <JsonField label="Input, as JSON" text={text} onChange={setText} />
+      {asked.length === 0 ? null : <DeclaredFields fields={asked} text={text} onChange={setText} />}
+      {of.definition === undefined && declared.isAll ? (
+        <details>
+          <summary>The same as JSON</summary>
+          {json}
+        </details>
+      ) : (
+        json
+      )}
       {of.definition === undefined ? null : <TryDry of={of} input={text} />}
       {canSayDry
         ? begin('Run it dry', isObject ? asDryRun(text) : text, !isObject || saysDry)
