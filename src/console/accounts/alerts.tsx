@@ -43,37 +43,68 @@ function Counted({ of: { measure, attribute, serviceId } }: { readonly of: Alert
   );
 }
 
-const isPast = (value: string, threshold: string): boolean =>
-  !sumText([value, threshold.startsWith('-') ? threshold.slice(1) : `-${threshold}`]).startsWith(
-    '-',
-  );
+const differenceOf = (one: string, other: string): string =>
+  sumText([one, other.startsWith('-') ? other.slice(1) : `-${other}`]);
 
-/** How far it is to the next threshold: as a length, and in words. */
-function Standing({
-  value,
-  text,
-  of: { name, measure, thresholds },
-}: {
+const isLess = (one: string, other: string): boolean => differenceOf(one, other).startsWith('-');
+
+interface Stood {
   readonly value: string;
-  readonly text: string;
+  readonly textOf: (value: string) => string;
   readonly of: Alert;
-}): ReactNode {
-  // What is there falls to its thresholds: no length of it says how far it is.
-  if (measure === 'balance') return text;
-  const past = thresholds.filter((threshold) => isPast(value, threshold));
+}
+
+/** How far it is, as a length of all the way, and the same in words. */
+const Length = ({
+  name,
+  value,
+  max,
+  words,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly max: string;
+  readonly words: readonly string[];
+}): ReactNode => (
+  <>
+    <meter aria-label={name} min={0} max={Number(max)} value={Number(value)} />{' '}
+    <span>{words.filter(Boolean).join(', ')}</span>
+  </>
+);
+
+const pastText = (past: readonly string[], side: string): string =>
+  past.length === 0 ? '' : `${side} ${past.map(quantityText).join(' · ')}`;
+
+/** What is counted comes up to its thresholds: the length is full where the next one is reached. */
+function Counting({ value, textOf, of: { name, thresholds } }: Stood): ReactNode {
+  const past = thresholds.filter((threshold) => !isLess(value, threshold));
   const next = thresholds[past.length];
-  const end = next ?? thresholds.at(-1) ?? '0';
   const words = [
-    text,
-    past.length === 0 ? '' : `past ${past.map(quantityText).join(' · ')}`,
+    textOf(value),
+    pastText(past, 'past'),
     next === undefined ? '' : `next is ${quantityText(next)}`,
   ];
-  const said = words.filter(Boolean).join(', ');
+  return <Length name={name} value={value} max={next ?? thresholds.at(-1) ?? '0'} words={words} />;
+}
+
+/**
+ * A balance falls to its thresholds: the length is what of it is below the next one, so that it is full
+ * where the balance has come down to that.
+ */
+function Falling({ value, textOf, of: { name, thresholds } }: Stood): ReactNode {
+  const past = thresholds.filter((threshold) => isLess(value, threshold));
+  const next = thresholds[thresholds.length - past.length - 1];
+  const words = [
+    textOf(value),
+    pastText(past, 'below'),
+    next === undefined
+      ? ''
+      : `${textOf(differenceOf(value, next))} above the next, ${quantityText(next)}`,
+  ];
+  // Of nothing that is left there is no part.
+  const isOfSome = next !== undefined && isLess('0', value);
   return (
-    <>
-      <meter aria-label={name} min={0} max={Number(end)} value={Number(value)} />{' '}
-      <span>{said}</span>
-    </>
+    <Length name={name} value={isOfSome ? next : '1'} max={isOfSome ? value : '1'} words={words} />
   );
 }
 
@@ -81,12 +112,13 @@ function Standing({
 function SoFar({ of }: { readonly of: Alert }): ReactNode {
   const { counted } = of;
   if (counted === null || counted === undefined) return <None />;
+  const Standing = of.measure === 'balance' ? Falling : Counting;
   return counted.map(({ currency, value }) => (
     <div key={currency}>
       <Standing
         of={of}
         value={value}
-        text={currency === null ? quantityText(value) : moneyText(value, currency)}
+        textOf={(text) => (currency === null ? quantityText(text) : moneyText(text, currency))}
       />
     </div>
   ));

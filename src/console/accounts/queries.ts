@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
@@ -147,6 +147,7 @@ export const paidBy = (paymentId: string) =>
 export const balanceOf = (accountId: string, currency: string) =>
   queryOptions({
     queryKey: ['balance', accountId, currency],
+    ...live('usage'),
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/accounts/{accountId}/balance', {
@@ -156,11 +157,27 @@ export const balanceOf = (accountId: string, currency: string) =>
       ),
   });
 
+const usageLive = live('usage');
+
+/** Beyond the instant at which the next hold ends, so that the server has come to it, too. */
+const afterMs = 100;
+
+/**
+ * When holds are to be read again because one ends by itself. One that is over by this clock and not by the
+ * server's is looked for ever less often.
+ */
+function msToNextEnd(holds: readonly Pick<Schemas['RunningHold'], 'expiresAt'>[]): number {
+  const left = holds.map(({ expiresAt }) => Date.parse(expiresAt) - Date.now());
+  const next = Math.min(...left);
+  return next > 0 ? next + afterMs : Math.max(5 * afterMs, -next / 2);
+}
+
 /** What is held of an account at this moment, one by one. */
 export const holdsOf = (accountId: string, page: number) =>
   queryOptions({
     queryKey: ['holds', accountId, page],
     placeholderData: keepPreviousData,
+    meta: usageLive.meta,
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/accounts/{accountId}/holds', {
@@ -171,6 +188,8 @@ export const holdsOf = (accountId: string, page: number) =>
           signal,
         }),
       ),
+    refetchInterval: ({ state: { data } }) =>
+      Math.min(usageLive.refetchInterval(), msToNextEnd(data?.data ?? [])),
   });
 
 export const alertsOf = (accountId: string, page: number) =>
@@ -186,6 +205,7 @@ export const alertsOf = (accountId: string, page: number) =>
 export const grantsOf = (walletId: string, page: number) =>
   queryOptions({
     queryKey: ['grants', walletId, page],
+    ...live('usage'),
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
       const query = { limit: digits(pageSize), offset: digits(page * pageSize) };

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useQuery, useQueryClient, type Query } from '@tanstack/react-query';
+import { useEffect, useRef, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { moneyText } from '../shown/format.ts';
 import type { Column } from '../shown/data-table.tsx';
@@ -85,10 +85,22 @@ const heldColumns: readonly Column<Schemas['RunningHold']>[] = [
   { name: 'Ends', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
 ];
 
+const isOfBalance = ({ queryKey }: Query): boolean =>
+  queryKey[0] === 'balance' || queryKey[0] === 'grants';
+
 /** What of it is promised to usage that is still to come. */
 function Holds({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('holds');
   const query = useQuery(holdsOf(accountId, page));
+  const client = useQueryClient();
+  const held = query.data?.data.map(({ id, status }) => `${id} ${status}`).join();
+  const shown = useRef(held);
+  useEffect(() => {
+    const isOther = shown.current !== undefined && shown.current !== held;
+    shown.current = held;
+    // What ended goes back to its grants.
+    if (isOther) void client.invalidateQueries({ predicate: isOfBalance });
+  }, [held, client]);
   return (
     <Listed
       query={query}

@@ -114,7 +114,7 @@ const isChargeOf = (
 /** 409: what was rated under the id of the event does not charge the account, and the hold stays. */
 async function presentCommitted(
   scope: Scope,
-  { broker }: Platform,
+  { broker, changes }: Platform,
   of: WalletHold,
   externalId: string,
 ): Promise<CommittedHoldDto> {
@@ -122,6 +122,8 @@ async function presentCommitted(
   const event = await getUsageEvent(scope, { broker }, externalId);
   const own = event.ratedTransactions.filter((charge) => isChargeOf(of, charge));
   const hold = await finishCommit(scope, id, own.length > 0);
+  // Where rating had nothing to draw, the hold has ended only now.
+  changes.notify(scope.tenantId, { usage: true, executions: [] });
   const charges = [...own, ...event.ratedTransactions.filter((one) => !own.includes(one))];
   const [charge] = own;
   if (!charge?.id) {

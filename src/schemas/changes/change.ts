@@ -5,7 +5,9 @@ import { WholeNumber } from '../http/paging.js';
 
 export const Changed = Type.Object(
   {
-    usage: Type.Boolean({ description: 'Whether usage was rated, rejected or found twice.' }),
+    usage: Type.Boolean({
+      description: 'Whether usage was rated, rejected or found twice, or a hold has ended.',
+    }),
     executions: nullable(
       Type.Array(Type.String({ description: 'Id of the execution.' }), {
         maxItems: 50,

@@ -1,7 +1,7 @@
 import { createHold } from '../../../commands/balances/holds/create-hold.js';
-import { releaseHold } from '../../../commands/balances/holds/hold.js';
 import { readBalance } from '../../../commands/balances/settle-and-read.js';
 import { commitHold } from '../../../flows/balances/commit-hold.js';
+import { releaseHold } from '../../../flows/balances/release-hold.js';
 import { listHolds } from '../../../queries/balances/hold.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount-operations.js';
@@ -10,7 +10,7 @@ export const holdHandlers: Handlers<Operations['hold']> = {
   create: ({ body }, scope) => createHold(scope, body),
   commit: ({ params, body }, scope, platform) =>
     commitHold(scope, platform, params.holdId, body.message),
-  release: ({ params }, scope) => releaseHold(scope, params.holdId),
+  release: ({ params }, scope, platform) => releaseHold(scope, platform, params.holdId),
   list: ({ params, query }, scope) => listHolds(scope, params.accountId, query),
   balance: ({ params, query }, scope) => readBalance(scope, params.accountId, query.currency),
 };
