@@ -57,7 +57,7 @@ describe('the audit in the console', function () {
   it('says at its place what cannot be asked', async () => {
     await visit.open('/console/audit?entity=nonsense', 'Audit');
     await visit.find('alert', '');
-    await visit.told('entity');
+    await visit.told('“What”');
     await visit.checkAccess();
     await visit.shoot('audit-wrong');
     visit.complaints.splice(0);

@@ -124,7 +124,8 @@ describe('billing in the console', function () {
     await tenant.delete('/v1/schedules/audit').expect(204);
   });
 
-  it('says at its place what cannot be billed, and what is not there', async () => {
+  // spec/beyond.md R515
+  it('says at its place what cannot be billed, by the names of the form, and what is not there', async () => {
     await visit.open('/console/billing', 'Billing');
     await visit.tabTo('Last day');
     await visit.page.keyboard.type('01012020');
@@ -132,7 +133,7 @@ describe('billing in the console', function () {
     const now = new Date();
     const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)).toISOString();
     await visit.told(
-      `'periodEnd' must not be before 'periodStart': '2020-01-01' is before '${first.slice(0, 10)}'`,
+      `“Last day” must not be before “First day”: '2020-01-01' is before '${first.slice(0, 10)}'`,
     );
     await visit.checkAccess();
     await visit.shoot('billing-wrong');

@@ -161,7 +161,7 @@ describe('bars of usage in the console', function () {
   // spec/beyond.md R459
   it('say of which time there are minutes, and take it', async () => {
     await visit.open('/console/usage?from=2026-03-01&to=2026-03-15&bucket=minute', 'Usage');
-    await visit.told("needs 'from' and 'to' at most 6 hours apart");
+    await visit.told('needs “From” and “Before” at most 6 hours apart');
     await visit.checkAccess();
     await visit.shoot('usage-by-minute-wrong');
     for (const [name, at] of [

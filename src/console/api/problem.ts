@@ -11,17 +11,20 @@ export class ApiProblem extends Error {
   readonly requestId: string | null;
   /** All that is wrong with what was sent, where the answer says it. */
   readonly faults: readonly PlacedFault[];
+  /** What was sent that is refused, where the answer says it. */
+  readonly value: unknown;
 
   constructor(
     message: string,
     status: number,
     requestId: string | null,
-    faults: readonly PlacedFault[] = [],
+    { faults, value }: Pick<ApiProblem, 'faults' | 'value'> = { faults: [], value: undefined },
   ) {
     super(message);
     this.status = status;
     this.requestId = requestId;
     this.faults = faults;
+    this.value = value;
   }
 
   /** Whether the same may be answered in a moment. */
@@ -40,11 +43,11 @@ export function messageOf(body: unknown): string {
   return typeof message === 'string' ? message : 'The server gave no reason.';
 }
 
-/** The faults under the details of an error body. */
-function faultsOf(body: unknown): readonly PlacedFault[] {
+/** What the details of an error body say. */
+function detailsOf(body: unknown): Pick<ApiProblem, 'faults' | 'value'> {
   const inner = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  const faults = isObject(inner['details']) ? inner['details']['faults'] : undefined;
-  return Array.isArray(faults) ? (faults as PlacedFault[]) : [];
+  const { faults, value } = isObject(inner['details']) ? inner['details'] : {};
+  return { faults: Array.isArray(faults) ? (faults as PlacedFault[]) : [], value };
 }
 
 export interface Answer<T> {
@@ -60,5 +63,5 @@ export async function read<T>(asking: Promise<Answer<T>>): Promise<T> {
   // 204 has no body.
   if (response.status === 204) return undefined as T;
   const requestId = response.headers.get('x-request-id');
-  throw new ApiProblem(messageOf(error), response.status, requestId, faultsOf(error));
+  throw new ApiProblem(messageOf(error), response.status, requestId, detailsOf(error));
 }

@@ -79,12 +79,14 @@ function Start(): ReactNode {
       <p>The dry run shows what would be billed and what would be left out. It writes nothing.</p>
       <div className="fields">
         <Field
+          name="periodStart"
           label="First day"
           type="date"
           value={periodStart}
           onChange={(day) => setPeriod({ periodStart: day, periodEnd })}
         />
         <Field
+          name="periodEnd"
           label="Last day"
           type="date"
           value={periodEnd}

@@ -110,6 +110,7 @@ function SetTime({
         <label>
           <span>After each</span>
           <select
+            name="every"
             value={every}
             onChange={({ target }) =>
               setEvery(periods.find(([name]) => name === target.value)?.[0] ?? every)
@@ -124,7 +125,7 @@ function SetTime({
         </label>
         <label>
           <span>At</span>
-          <select value={hour} onChange={({ target }) => setHour(target.value)}>
+          <select name="hour" value={hour} onChange={({ target }) => setHour(target.value)}>
             {hours.map((each) => (
               <option key={each} value={each}>
                 {hourText(each)}
@@ -137,7 +138,9 @@ function SetTime({
       <Action
         operation="setSchedule"
         name={`Set the time of ${job}`}
-        isHeld={every === of?.every && hour === of.hour}
+        lacks={
+          every === of?.every && hour === of.hour ? 'This is its time: choose another.' : undefined
+        }
         onDo={() => setSchedule(job, { every, hour })}
         told={() => 'It is set.'}
       />

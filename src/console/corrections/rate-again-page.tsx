@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { accountList, service } from '../accounts/queries.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
-import { Field, Reason } from '../shown/field.tsx';
+import { Field, lackOfReason, Reason } from '../shown/field.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { serviceChoice } from '../usage/queries.ts';
 import { rerate } from './queries.ts';
@@ -34,6 +34,7 @@ function ChooseAccount({
     <label>
       <span>Account, by its id or number</span>
       <input
+        name="accountId"
         list="accounts"
         value={value}
         maxLength={255}
@@ -65,7 +66,7 @@ function ChooseService({
   return (
     <label>
       <span>Service</span>
-      <select value={value} onChange={({ target }) => onChange(target.value)}>
+      <select name="serviceId" value={value} onChange={({ target }) => onChange(target.value)}>
         <option value="">All</option>
         {[...services].map(([id, name]) => (
           <option key={id} value={id}>
@@ -98,12 +99,14 @@ function Choose(): ReactNode {
       )}
       <div className="fields">
         <Field
+          name="from"
           label="Usage from"
           type="date"
           value={from}
           onChange={(day) => setTime({ from: day, to })}
         />
         <Field
+          name="to"
           label="Before"
           type="date"
           value={to}
@@ -119,7 +122,7 @@ function Choose(): ReactNode {
         operation="executeWorkflow"
         name="Show what would change"
         isPrimary
-        isDisabled={reason.trim() === ''}
+        lacks={lackOfReason(reason)}
         onDo={() =>
           rerate(
             {

@@ -6,7 +6,7 @@ import { isNumberText } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { TryFirst } from '../shown/action.tsx';
-import { Field, Reason } from '../shown/field.tsx';
+import { Field, lackOfReason, Reason } from '../shown/field.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Fault } from '../shown/loaded.tsx';
 import { Status } from '../shown/values.tsx';
@@ -62,7 +62,7 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
       <div className="fields">
         <label>
           <span>Credit</span>
-          <select value={itemId} onChange={({ target }) => setItemId(target.value)}>
+          <select name="itemId" value={itemId} onChange={({ target }) => setItemId(target.value)}>
             <option value="">All that is left</option>
             {of.items.map(({ id, description, amount: charged }) => (
               <option key={id} value={id}>
@@ -72,7 +72,13 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
           </select>
         </label>
         {isOfItem ? (
-          <Field label="Amount, without tax" type="number" value={amount} onChange={setAmount} />
+          <Field
+            name="amount"
+            label="Amount, without tax"
+            type="number"
+            value={amount}
+            onChange={setAmount}
+          />
         ) : null}
       </div>
       <TryFirst
@@ -80,7 +86,10 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
         tryName="What the credit comes to"
         name="Make the credit note"
         of={`${itemId} ${amount} ${of.creditedAmount} ${of.balance}`}
-        isDisabled={reason === '' || (isOfItem && !isNumberText(amount))}
+        lacks={
+          lackOfReason(reason) ??
+          (isOfItem && !isNumberText(amount) ? 'Write the amount as a number first.' : undefined)
+        }
         onTry={() => previewCredit(of.id, reason, credited)}
         show={(tried) => <CreditPreview of={tried} />}
         onDo={() => credit(of.id, reason, credited)}
@@ -140,7 +149,7 @@ export function Mend({ of }: { readonly of: WholeInvoice }): ReactNode {
           name="Void it"
           isDangerous
           of={`${of.creditedAmount} ${of.balance}`}
-          isDisabled={reason.trim() === ''}
+          lacks={lackOfReason(reason)}
           onTry={() => previewVoid(of.id)}
           show={(tried) => <VoidPreview of={tried} accountId={of.accountId} />}
           onDo={() => voidInvoice(of.id, reason.trim())}

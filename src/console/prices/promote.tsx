@@ -170,6 +170,7 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
   const [force, setForce] = useState(false);
   const [made, setMade] = useState<Promoted>();
   const isBroken = of.guard?.passed === false;
+  const lackOfForce = isBroken && !force ? 'Limits are not kept: confirm that first.' : undefined;
   const isSeen = made?.fromDate === fromDate && made.dryRun;
   if (of.promotedFrom !== null) {
     return (
@@ -191,11 +192,12 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
         isOfCard(change) ? <CardRows key={index} of={change} /> : null,
       )}
       <div className="fields">
-        <Field label="From" type="date" value={fromDate} onChange={setFromDate} />
+        <Field name="fromDate" label="From" type="date" value={fromDate} onChange={setFromDate} />
         {isBroken ? (
           <label className="check">
             <span>Although limits are not kept; the audit says so</span>
             <input
+              name="force"
               type="checkbox"
               checked={force}
               onChange={({ target }) => setForce(target.checked)}
@@ -206,7 +208,7 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
       <Action
         operation="promoteRepricing"
         name="Say what is made"
-        isDisabled={fromDate === '' || (isBroken && !force)}
+        lacks={fromDate === '' ? 'Choose the day first.' : lackOfForce}
         onDo={() => promote(of.id, { fromDate, force, dryRun: true })}
         onDone={setMade}
       />
@@ -217,7 +219,7 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
             operation="promoteRepricing"
             name="Put it in force"
             isPrimary
-            isDisabled={isBroken && !force}
+            lacks={lackOfForce}
             onDo={() => promote(of.id, { fromDate, force, dryRun: false })}
             onDone={setMade}
           />

@@ -58,6 +58,10 @@ const nameOf = (path: Path): string =>
     )
     .join(' ');
 
+/** How the API calls a number of a row: `rows[0].rateCardTiers[1].tierUnitRate`. */
+const fieldOf = (row: number, path: Path): string =>
+  `rows${[row, ...path].map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('')}`;
+
 const labelOf = (row: ExactJson): string =>
   typeof row === 'object' && row !== null && 'label' in row && typeof row.label === 'string'
     ? row.label
@@ -100,6 +104,7 @@ export const Rows = ({
                     {nameOf(path)}
                   </span>
                   <input
+                    name={fieldOf(at, path)}
                     inputMode="decimal"
                     value={value['#']}
                     aria-invalid={!isNumberText(value['#'])}

@@ -4,6 +4,7 @@ import { accountList } from '../accounts/queries.ts';
 import type { Schemas } from '../api/client.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { moneyText, quantityText } from '../shown/format.ts';
+import { Message } from '../shown/loaded.tsx';
 import { pricePreview, type Tried } from './queries.ts';
 import { areRates } from './rows.tsx';
 
@@ -73,6 +74,7 @@ export function SampleTotal({ of }: { readonly of: Tried }): ReactNode {
         <label>
           <span>External id of a sample account in {of.currency}</span>
           <input
+            name="accountId"
             value={account}
             maxLength={255}
             list={id}
@@ -91,7 +93,7 @@ export function SampleTotal({ of }: { readonly of: Tried }): ReactNode {
       </div>
       <div role="status" className={isNow ? '' : 'muted'}>
         {!isTried ? null : preview.error && isNow ? (
-          <p className="bad">{preview.error.message}</p>
+          <Message of={preview.error} className="bad" />
         ) : preview.data === undefined ? (
           <p>Computing…</p>
         ) : (

@@ -19,6 +19,13 @@ function lastMonth(): { readonly from: string; readonly to: string } {
 
 const isLimit = (text: string): boolean => text === '' || isNumberText(text);
 
+const lackOf = (rows: readonly ExactJson[], limits: Guard): string | undefined =>
+  !areRates(rows)
+    ? 'Write each price as a number first.'
+    : Object.values(limits).every(isLimit)
+      ? undefined
+      : 'Write each limit as a number first, or leave it out.';
+
 /** Other numbers in a card, and what they would have made of what was used. */
 export function Try({
   serviceId,
@@ -40,14 +47,16 @@ export function Try({
       <p>What was used is rated again, beside the books. Nothing is changed by it.</p>
       <Rows rows={rows} inForce={inForce} onChange={setRows} />
       <div className="fields">
-        <Field label="Name of this try" value={name} onChange={setName} />
+        <Field name="name" label="Name of this try" value={name} onChange={setName} />
         <Field
+          name="from"
           label="Usage from"
           type="date"
           value={from}
           onChange={(day) => setTime({ from: day, to })}
         />
         <Field
+          name="to"
           label="Before"
           type="date"
           value={to}
@@ -56,12 +65,14 @@ export function Try({
       </div>
       <div className="fields">
         <Field
+          name="accountChangeMax"
           label="An account may change by at most (%)"
           type="number"
           value={limits.accountChangeMax}
           onChange={(accountChangeMax) => setLimits({ ...limits, accountChangeMax })}
         />
         <Field
+          name="totalDecreaseMax"
           label="The total may fall by at most (%)"
           type="number"
           value={limits.totalDecreaseMax}
@@ -73,7 +84,7 @@ export function Try({
         operation="executeWorkflow"
         name="Run over this time"
         isPrimary
-        isDisabled={!areRates(rows) || !Object.values(limits).every(isLimit)}
+        lacks={lackOf(rows, limits)}
         onDo={() => tryPrices(name, tried, limits)}
         onDone={({ executionId }) =>
           void navigate({

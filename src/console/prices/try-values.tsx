@@ -68,11 +68,17 @@ export function TryValues({ of }: { readonly of: Service }): ReactNode {
     <Section title="What an event would cost">
       <p>By the prices in force, after what the account has used. Nothing is written.</p>
       <div className="fields">
-        <Field label="External id of the account" value={account} onChange={setAccount} />
-        <Field label="Day" type="date" value={day} onChange={setDay} />
+        <Field
+          name="billingAccountRef"
+          label="External id of the account"
+          value={account}
+          onChange={setAccount}
+        />
+        <Field name="eventTimestamp" label="Day" type="date" value={day} onChange={setDay} />
         {names.map((name) => (
           <Field
             key={name}
+            name={`dimensions.${name}`}
             label={`Value of ${name}`}
             value={values[name] ?? ''}
             onChange={(value) => setValues((before) => ({ ...before, [name]: value }))}
@@ -81,7 +87,13 @@ export function TryValues({ of }: { readonly of: Service }): ReactNode {
       </div>
       <Action
         name="Compute it"
-        isDisabled={account === '' || Object.keys(dimensions).length === 0}
+        lacks={
+          account === ''
+            ? 'Give the account first.'
+            : Object.keys(dimensions).length === 0
+              ? 'Give a value first.'
+              : undefined
+        }
         onDo={async () => ({
           of: given,
           event: await computePrice({ serviceId: of.id, account, day, dimensions }),

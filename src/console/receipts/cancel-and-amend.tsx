@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import type { ExactJson } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
 import { TryFirst } from '../shown/action.tsx';
-import { Reason } from '../shown/field.tsx';
+import { lackOfReason, Reason } from '../shown/field.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone } from '../shown/values.tsx';
@@ -74,6 +75,13 @@ interface Mending {
   readonly onDone: (corrected: Corrected) => void;
 }
 
+const lackOf = (message: ExactJson | undefined, isSame: boolean): string | undefined =>
+  message === undefined
+    ? 'Write a JSON object first.'
+    : isSame
+      ? 'Change what it said first.'
+      : undefined;
+
 function Amend({ id, said, charges, reason, onDone }: Mending): ReactNode {
   const query = useQuery(messageLines(id));
   const [changed, setChanged] = useState<string>();
@@ -105,7 +113,7 @@ function Amend({ id, said, charges, reason, onDone }: Mending): ReactNode {
               tryName={said.tryAmend}
               name={said.amend}
               of={`${charges} ${text}`}
-              isDisabled={reason === '' || message === undefined || text === lines}
+              lacks={lackOfReason(reason) ?? lackOf(message, text === lines)}
               onTry={async () => (await amend(id, reason, message ?? null, true)).preview ?? null}
               show={showTried}
               onDo={() => amend(id, reason, message ?? null, false)}
@@ -141,7 +149,7 @@ function Ways({ of, hasMessage }: { of: Mending; hasMessage: boolean }): ReactNo
         name={said.cancel}
         isDangerous
         of={charges}
-        isDisabled={reason === ''}
+        lacks={lackOfReason(reason)}
         onTry={async () => (await cancel(id, reason, true)).preview ?? null}
         show={showTried}
         onDo={() => cancel(id, reason, false)}

@@ -104,10 +104,14 @@ function Make(): ReactNode {
         than what you are signed in with.
       </p>
       <div className="fields">
-        <Field label="What it is for" value={name} onChange={setName} />
+        <Field name="name" label="What it is for" value={name} onChange={setName} />
         <label>
           <span>May</span>
-          <select value={role} onChange={({ target }) => setRole(target.value as Role)}>
+          <select
+            name="roles"
+            value={role}
+            onChange={({ target }) => setRole(target.value as Role)}
+          >
             {roles.map(([value, words]) => (
               <option key={value} value={value}>
                 {words}
@@ -115,14 +119,20 @@ function Make(): ReactNode {
             ))}
           </select>
         </label>
-        <Field label="Ends on, at 0:00 UTC" type="date" value={lastDay} onChange={setLastDay} />
-        <Field label="Organization of its usage" value={orgId} onChange={setOrgId} />
+        <Field
+          name="expiresAt"
+          label="Ends on, at 0:00 UTC"
+          type="date"
+          value={lastDay}
+          onChange={setLastDay}
+        />
+        <Field name="orgId" label="Organization of its usage" value={orgId} onChange={setOrgId} />
       </div>
       <Action
         operation="createAccessKey"
         name="Make it"
         isPrimary
-        isDisabled={name.trim() === ''}
+        lacks={name.trim() === '' ? 'Say what it is for first.' : undefined}
         onDo={() =>
           makeKey({
             name: name.trim(),

@@ -17,7 +17,7 @@ export function Action<T>({
   onDone,
   isPrimary = false,
   isDangerous = false,
-  isDisabled = false,
+  lacks,
   isHeld = false,
 }: {
   /** What it writes with: who may not, learns it before. */
@@ -30,7 +30,8 @@ export function Action<T>({
   readonly isPrimary?: boolean;
   /** What ends, removes or refuses something looks like it. */
   readonly isDangerous?: boolean;
-  readonly isDisabled?: boolean;
+  /** What has to be given before; it is said beside the button. */
+  readonly lacks?: string | undefined;
   /** Where it was done, and there is nothing left to do: it keeps the focus. */
   readonly isHeld?: boolean;
 }): ReactNode {
@@ -66,7 +67,7 @@ export function Action<T>({
       <Press
         className={[isPrimary && 'primary', isDangerous && 'danger'].filter(Boolean).join(' ')}
         isHeld={isPending || isHeld}
-        isDisabled={isDisabled}
+        lacks={lacks}
         onPress={press}
       >
         {name}
@@ -89,7 +90,7 @@ export function TryFirst<Tried, Done>({
   name,
   of,
   isDangerous = false,
-  isDisabled = false,
+  lacks,
   onTry,
   show,
   onDo,
@@ -102,7 +103,7 @@ export function TryFirst<Tried, Done>({
   /** What is done, and to what: where it is something else, it is tried anew. */
   readonly of: string;
   readonly isDangerous?: boolean;
-  readonly isDisabled?: boolean;
+  readonly lacks?: string | undefined;
   /** Null: there is nothing to be shown, and so nothing to be done. */
   readonly onTry: () => Promise<Tried | null>;
   readonly show: (tried: Tried) => ReactNode;
@@ -120,7 +121,7 @@ export function TryFirst<Tried, Done>({
       <Action
         operation={operation}
         name={tryName}
-        isDisabled={isDisabled}
+        lacks={lacks}
         // Of what it was at the press: something else may be chosen meanwhile.
         onDo={async () => ({ of, found: await onTry() })}
         onDone={setTried}
@@ -132,7 +133,7 @@ export function TryFirst<Tried, Done>({
           name={name}
           isPrimary
           isDangerous={isDangerous}
-          isDisabled={isDisabled}
+          lacks={lacks}
           onDo={() => onDo(found)}
           onDone={(done) => {
             setSaid(told?.(done) ?? '');

@@ -3,11 +3,14 @@ import { isNumberText } from '../api/exact-json.ts';
 
 /** A line that somebody fills in: words, a day, or a number of which no digit is lost. */
 export const Field = ({
+  name,
   label,
   value,
   type = 'text',
   onChange,
 }: {
+  /** What the API calls what is written here: what it says of that is shown with the label. */
+  readonly name: string;
   readonly label: string;
   readonly value: string;
   readonly type?: 'text' | 'date' | 'number';
@@ -17,6 +20,7 @@ export const Field = ({
     <span>{label}</span>
     {type === 'number' ? (
       <input
+        name={name}
         inputMode="decimal"
         value={value}
         aria-invalid={value !== '' && !isNumberText(value)}
@@ -24,6 +28,7 @@ export const Field = ({
       />
     ) : (
       <input
+        name={name}
         type={type}
         value={value}
         maxLength={255}
@@ -32,6 +37,10 @@ export const Field = ({
     )}
   </label>
 );
+
+/** Where a reason is still to be given, what to do. */
+export const lackOfReason = (reason: string): string | undefined =>
+  reason.trim() === '' ? 'Give a reason first.' : undefined;
 
 /** Why somebody does something, which is kept with it. */
 export const Reason = ({
@@ -46,6 +55,7 @@ export const Reason = ({
   <label className="wide">
     <span>{label}</span>
     <textarea
+      name="reason"
       rows={2}
       maxLength={1000}
       value={value}

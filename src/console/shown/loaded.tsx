@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
+import { useInLabels } from './in-labels.ts';
 
 const titles: Readonly<Record<number, string>> = {
   403: 'You may not see this',
@@ -9,6 +10,22 @@ const titles: Readonly<Record<number, string>> = {
 
 /** What the same request would be answered with again: it has to be another one. */
 const lasting = new Set([400, 403, 404, 409, 410, 422]);
+
+/** What an error says, with the labels of the form for what the API calls otherwise. */
+export const Message = ({
+  of,
+  className,
+}: {
+  readonly of: unknown;
+  readonly className?: string;
+}): ReactNode => {
+  const { place, text } = useInLabels(of);
+  return (
+    <p ref={place} className={className}>
+      {text}
+    </p>
+  );
+};
 
 /** Says at its place what went wrong, and what can be done. */
 export function Fault({
@@ -25,7 +42,7 @@ export function Fault({
       <p>
         <strong>{titles[status ?? 0] ?? 'This did not work'}</strong>
       </p>
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <Message of={error} />
       {requestId === null ? null : (
         <p className="muted">
           Request <code>{requestId}</code>

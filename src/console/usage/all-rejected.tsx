@@ -4,7 +4,7 @@ import { api, type Schemas } from '../api/client.ts';
 import { newKey } from '../api/new-key.ts';
 import { read } from '../api/problem.ts';
 import { TryFirst } from '../shown/action.tsx';
-import { Reason } from '../shown/field.tsx';
+import { lackOfReason, Reason } from '../shown/field.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Facts, orNone } from '../shown/values.tsx';
 import { filterOf, type EventSearch } from './queries.ts';
@@ -99,7 +99,7 @@ export function RetryAll({
         tryName="What trying all again comes to"
         name={`Try all ${quantityText(total)} again`}
         of={JSON.stringify([filterOf(search), total])}
-        isDisabled={isNone}
+        lacks={isNone ? 'None is left.' : undefined}
         onTry={async () => {
           const tried = await tryRetry(search);
           setVain(isVain(tried) ? tried : undefined);
@@ -177,7 +177,7 @@ export function DismissAll({ search, total }: { search: EventSearch; total: stri
             tryName="What dismissing them changes"
             name="Dismiss them"
             of={JSON.stringify([filterOf(search), reason, total])}
-            isDisabled={reason === ''}
+            lacks={lackOfReason(reason)}
             onTry={() => tryDismissal(search, reason)}
             show={(tried) => <Preview of={tried} />}
             onDo={(tried) => dismissAll(search, reason, tried)}

@@ -64,6 +64,10 @@ export function useFaults(text: string) {
   return { faults, isValid, error: refused.length > 0 ? null : error };
 }
 
+/** Why a definition cannot be published. */
+export const lackOf = ({ faults, isValid }: ReturnType<typeof useFaults>): string | undefined =>
+  isValid ? undefined : faults.length > 0 ? 'Mend its faults first.' : 'It is looked at first.';
+
 /** Puts the cursor where a fault is, and selects its line. */
 function moveTo(area: RefObject<HTMLTextAreaElement | null>, { line, column }: Place): void {
   const lines = (area.current?.value ?? '').split('\n');

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
-import { Editor, useFaults } from './editor.tsx';
+import { Editor, lackOf, useFaults } from './editor.tsx';
 import { define } from './queries.ts';
 
 /** What a first definition may look like. */
@@ -52,7 +52,7 @@ export function NewWorkflowPage(): ReactNode {
         operation="createWorkflow"
         name="Publish"
         isPrimary
-        isDisabled={!check.isValid}
+        lacks={lackOf(check)}
         onDo={() => define(text)}
         onDone={({ id }) =>
           void navigate({ to: '/workflows/$workflowId', params: { workflowId: id } })

@@ -31,6 +31,10 @@ const JsonField = ({
   </label>
 );
 
+/** What to do where a text is no JSON object. */
+const lackOf = (text: string, of: string): string | undefined =>
+  objectOf(text) === undefined ? `Write the ${of} as a JSON object first.` : undefined;
+
 /** What an execution of a workflow of one's own would do; nothing is called. */
 function TryDry({ of, input }: { readonly of: Workflow; readonly input: string }): ReactNode {
   const [results, setResults] = useState('{}');
@@ -52,7 +56,7 @@ function TryDry({ of, input }: { readonly of: Workflow; readonly input: string }
       </details>
       <Action
         name="Run it dry"
-        isDisabled={objectOf(input) === undefined || objectOf(results) === undefined}
+        lacks={lackOf(input, 'input') ?? lackOf(results, 'answers of calls')}
         onDo={async () => ({ of: asked, run: await simulate(of.id, input, results) })}
         onDone={setTried}
         told={({ run }) => `It would be ${run.status}. Nothing was called or written.`}
@@ -75,14 +79,14 @@ const asDryRun = (text: string): string => {
 export function Start({ of }: { readonly of: Workflow }): ReactNode {
   const [text, setText] = useState('{}');
   const navigate = useNavigate();
-  const isObject = objectOf(text) !== undefined;
+  const lack = lackOf(text, 'input');
   const fields = membersOf(membersOf(of.dataSchema).get('properties') ?? { json: '{}' });
   const canSayDry = of.definition === undefined && fields.has('dryRun');
-  const begin = (name: string, input: string, isDisabled: boolean): ReactNode => (
+  const begin = (name: string, input: string, lacks: string | undefined): ReactNode => (
     <Action
       operation="executeWorkflow"
       name={name}
-      isDisabled={isDisabled}
+      lacks={lacks}
       onDo={() => execute(of.id, input)}
       onDone={({ workflowId, executionId }) =>
         void navigate({
@@ -111,9 +115,13 @@ export function Start({ of }: { readonly of: Workflow }): ReactNode {
       )}
       {of.definition === undefined ? null : <TryDry of={of} input={text} />}
       {canSayDry
-        ? begin('Run it dry', isObject ? asDryRun(text) : text, !isObject || saysDry)
+        ? begin(
+            'Run it dry',
+            lack === undefined ? asDryRun(text) : text,
+            lack ?? (saysDry ? 'The input says already whether it is dry.' : undefined),
+          )
         : null}
-      {begin('Execute', text, !isObject)}
+      {begin('Execute', text, lack)}
       <details>
         <summary>What the input may have</summary>
         <Json of={of.dataSchema} />

@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { linesOf, type Written } from '../api/written-json.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant } from '../shown/values.tsx';
-import { Editor, useFaults } from './editor.tsx';
+import { Editor, lackOf, useFaults } from './editor.tsx';
 import { Executions } from './executions.tsx';
 import { diagram, publish, workflow, type Workflow } from './queries.ts';
 import { Start } from './start.tsx';
@@ -39,7 +39,7 @@ function DefinitionText({
         operation="updateWorkflow"
         name={`Publish version ${Number(liveVersion(of)) + 1}`}
         isPrimary
-        isDisabled={!check.isValid || (isLive(of) && text === published)}
+        lacks={lackOf(check) ?? (isLive(of) && text === published ? 'Change it first.' : undefined)}
         onDo={() => publish(of.id, text)}
         onDone={() => setChanged(undefined)}
         told={({ version }) => `Version ${version} is live; what runs keeps its own.`}

@@ -65,9 +65,14 @@ describe('the story of pricing', function () {
   // spec/beyond.md R380, R479
   it('tries a card on last month, and puts it in force', async () => {
     await pricing.type('API calls: unit rate', 'a lot');
-    const isHeld = `[...document.querySelectorAll('button')].find(
-      ({ textContent }) => textContent === 'Run over this time').disabled`;
-    expect(await visit.page.evaluate(isHeld)).to.equal(true);
+    // spec/beyond.md R516
+    await pricing.press('Run over this time');
+    const described =
+      'document.getElementById(document.activeElement.ariaDescribedByElements[0].id)';
+    expect(await visit.page.evaluate(`${described}.textContent`)).to.equal(
+      'Write each price as a number first.',
+    );
+    await visit.checkAccess();
     // Half more was too much; this has more digits than a double.
     await pricing.type('API calls: unit rate', '0.012500000000000001');
     await pricing.type('Name of this try', 'A quarter more');
