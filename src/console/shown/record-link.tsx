@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 /** A record as the API names what it is: of the audit, of time lines, of what webhooks were told. */
-export interface Named {
+interface Named {
   readonly type: string;
   readonly id: string;
   /** What people call it; of an execution its workflow. */
