@@ -294,18 +294,34 @@ describe('the console', function () {
     await visit.click('link', 'Sessions');
     await visit.arrive('Sessions');
     await visit.find('table', 'Sessions, the latest first');
+    await visit.told('this browser');
     await visit.inspect('sessions');
-    // The latest is the other's.
-    await visit.click('button', 'End that of tester');
-    await visit.page.waitForFunction(
-      `[...document.querySelectorAll('button')].filter(
-        ({ textContent }) => textContent === 'End that of tester').length === 1`,
-    );
+    await visit.tabTo('End that of tester');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('Whoever uses it is refused at once');
+    await visit.inspect('sessions-asked');
+    await visit.tabTo('End that of tester now');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('by tester');
+    expect(await visit.text()).to.not.include('End that of tester');
     await visit.checkAccess();
     await visit.shoot('sessions-ended');
     await other.page.reload();
     await other.find('link', 'Sign in');
     await other.close();
+  });
+
+  // spec/beyond.md R522
+  it('marks the session of this browser, and says before that it ends here', async () => {
+    const own = await visitConsole(browser, story.instance);
+    await signIn(own, story.instance, story.tenant.token, { path: '/console/sessions' });
+    await own.tabTo('End that of this browser');
+    await own.page.keyboard.press('Enter');
+    await own.told('You are signed in with it: this browser has to sign in again.');
+    await own.tabTo('End that of this browser now');
+    await own.page.keyboard.press('Enter');
+    await own.find('link', 'Sign in');
+    await own.close();
   });
 
   // spec/beyond.md R363

@@ -168,6 +168,29 @@ describe('executions in the console', function () {
     await visit.inspect('execution-tasks');
   });
 
+  // spec/beyond.md R522
+  it('cancels one after saying what that does', async () => {
+    const { tenant } = story;
+    const definition = {
+      document: { ...document, name: 'rest', title: 'Rests' },
+      do: [{ sleep: { wait: 'PT1H' } }],
+    };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const asked = { data: {}, async: true };
+    const { body } = await tenant.post('/v1/workflows/rest/execute', asked).expect(200);
+    const path = `/v1/workflows/rest/executions/${body.executionId}`;
+    await visit.page.goto(`${story.instance.url}${path.replace('/v1', '/console')}`);
+    await visit.tabTo('Cancel it');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It ends after what is under way, and cannot go on again.');
+    await visit.inspect('execution-cancel');
+    expect((await tenant.get(path).expect(200)).body.status).to.equal('running');
+    await visit.tabTo('Cancel it now');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('canceled');
+    expect((await tenant.get(path).expect(200)).body.status).to.equal('canceled');
+  });
+
   // spec/beyond.md R464
   it('shows the webhooks that were told, and leads to them', async () => {
     await visit.page.goto(`${story.instance.url}${counted}`);

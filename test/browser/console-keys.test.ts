@@ -59,6 +59,33 @@ describe('access keys in the console', function () {
     expect(body.data[0]).to.include({ status: 'revoked', madeBy: 'tester' });
   });
 
+  // spec/beyond.md R527
+  it('says why a key cannot end earlier than now, or later than what it is made with', async () => {
+    const { page } = visit;
+    await visit.open('/console/access-keys', 'Access keys');
+    await visit.tabTo('What it is for');
+    await page.keyboard.type('Of another day');
+    await visit.tabTo('Ends on, at 0:00 UTC');
+    await page.keyboard.type('01012020');
+    await visit.told('2020-01-01 has begun: a key that ends then is over at once.');
+    await visit.inspect('keys-over');
+    expect(
+      await page.evaluate(
+        `[...document.querySelectorAll('button')].find((one) => one.textContent === 'Make it').ariaDisabled`,
+      ),
+    ).to.equal('true');
+    await visit.open('/console/access-keys', 'Access keys');
+    await visit.tabTo('What it is for');
+    await page.keyboard.type('Of another day');
+    await visit.tabTo('Ends on, at 0:00 UTC');
+    await page.keyboard.type('01012090');
+    await visit.tabTo('Make it');
+    await page.keyboard.press('Enter');
+    await visit.told('What this key is made with ends at');
+    await visit.inspect('keys-later');
+    expect(visit.complaints.splice(0)).to.have.length(1);
+  });
+
   it('says at its place why a key cannot be made', async () => {
     await visit.open('/console/access-keys', 'Access keys');
     await visit.tabTo('What it is for');

@@ -147,6 +147,7 @@ describe('signing in to the console at the provider of an organization', functio
     expect(body.data[1]).to.include({ subject: 'oidc:ann', revokedAt: null });
     const before = (await visit.text()).split('End that of oidc:ann').length;
     await visit.click('button', 'End that of oidc:ann');
+    await visit.click('button', 'End that of oidc:ann now');
     await visit.page.waitForFunction(
       `document.body.innerText.split('End that of oidc:ann').length === ${before - 1}`,
     );

@@ -197,7 +197,9 @@ describe('the console over HTTP', function () {
     const { accessToken, expiresInSeconds, ...person } = JSON.parse(answer.text);
     // No longer than the token that it was signed in with.
     expect(expiresInSeconds).to.be.within(3_000, 3_600);
+    const { data } = (await tenant.get('/v1/oauth/grants?limit=1').expect(200)).body;
     expect(person).to.deep.equal({
+      grantId: data[0].id,
       scopes: ['mcp:read', 'mcp:write'],
       tenantId: tenant.id,
       roles: ['ADMIN'],

@@ -36,7 +36,7 @@ async function renew(ctx: Context, platform: Platform): Promise<object> {
   ]);
   const issuer = publicUrlFor(platform.config.publicUrl, ctx.host);
   const tokens = await issueTokens(platform, form, issuer, leewayMs);
-  const { tenantId, roles, subject } = await platform.tokens.verify(tokens.access_token);
+  const { tenantId, roles, subject, grant } = await platform.tokens.verify(tokens.access_token);
   if (tokens.refresh_token !== undefined) keepRefreshToken(ctx, platform, tokens.refresh_token);
   return {
     accessToken: tokens.access_token,
@@ -45,6 +45,7 @@ async function renew(ctx: Context, platform: Platform): Promise<object> {
     tenantId,
     roles,
     subject,
+    grantId: grant?.id,
   };
 }
 

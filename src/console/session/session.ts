@@ -1,5 +1,7 @@
 /** Who is signed in, as the page shows it. */
 export interface Person {
+  /** The session of this browser, as it stands in the list of sessions. */
+  readonly grantId: string;
   readonly tenantId: string;
   readonly subject: string;
   readonly roles: readonly string[];

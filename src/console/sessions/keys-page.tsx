@@ -7,6 +7,7 @@ import { read } from '../api/problem.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { useSession } from '../session/signed-in.tsx';
 import { Action } from '../shown/action.tsx';
+import { Confirmed } from '../shown/confirmed.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Field } from '../shown/field.tsx';
 import { Listed } from '../shown/listed.tsx';
@@ -45,20 +46,17 @@ function Revoke({ of }: { readonly of: AccessKey }): ReactNode {
   const session = useSession();
   const isOwn = session.status === 'signedIn' && session.person.subject === `key:${of.id}`;
   return (
-    <details>
-      <summary>Revoke {nameOf(of)}</summary>
+    <Confirmed
+      operation="revokeAccessKey"
+      name={`Revoke ${nameOf(of)}`}
+      onDo={() => revokeKey(of.id)}
+    >
       <p>
         Whatever sends it is refused within five seconds, and what clients were allowed with it
         ends. It cannot be taken back.
         {isOwn ? ' You are signed in with it: your session ends, too.' : ''}
       </p>
-      <Action
-        operation="revokeAccessKey"
-        name={`Revoke ${nameOf(of)} now`}
-        isDangerous
-        onDo={() => revokeKey(of.id)}
-      />
-    </details>
+    </Confirmed>
   );
 }
 
@@ -90,6 +88,14 @@ const Made = ({ of: { key, name } }: { readonly of: Schemas['AccessKeyMade'] }):
     <p>Keep it where its program reads it. Whoever has it may do what it may.</p>
   </div>
 );
+
+/** What is to be given first; a key that ends at the begin of this day may be over before it is made. */
+function lackOf(name: string, lastDay: string): string | undefined {
+  if (name.trim() === '') return 'Say what it is for first.';
+  return lastDay !== '' && Date.parse(`${lastDay}T00:00:00Z`) <= Date.now()
+    ? `${lastDay} has begun: a key that ends then is over at once.`
+    : undefined;
+}
 
 function Make(): ReactNode {
   const [name, setName] = useState('');
@@ -132,7 +138,7 @@ function Make(): ReactNode {
         operation="createAccessKey"
         name="Make it"
         isPrimary
-        lacks={name.trim() === '' ? 'Say what it is for first.' : undefined}
+        lacks={lackOf(name, lastDay)}
         onDo={() =>
           makeKey({
             name: name.trim(),

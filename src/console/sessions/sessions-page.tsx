@@ -5,7 +5,8 @@ import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { Page } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
+import { useSession } from '../session/signed-in.tsx';
+import { Confirmed } from '../shown/confirmed.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
@@ -43,8 +44,44 @@ const Ends = ({ of: { expiresAt, endsAt } }: { readonly of: Grant }): ReactNode 
 
 const isOver = ({ expiresAt }: Grant): boolean => Date.parse(expiresAt) <= Date.now();
 
+/** Whether it is the session of this browser. */
+function useIsOwn({ id }: Grant): boolean {
+  const session = useSession();
+  return session.status === 'signedIn' && session.person.grantId === id;
+}
+
+const Whose = ({ of }: { readonly of: Grant }): ReactNode => (
+  <>
+    <bdi>{of.subject}</bdi>
+    {useIsOwn(of) ? (
+      <>
+        {' '}
+        <strong className="whole">this browser</strong>
+      </>
+    ) : null}
+  </>
+);
+
+/** What ends with it, before it does. */
+function End({ of }: { readonly of: Grant }): ReactNode {
+  const isOwn = useIsOwn(of);
+  return (
+    <Confirmed
+      operation="revokeOauthGrant"
+      name={isOwn ? 'End that of this browser' : `End that of ${of.subject}`}
+      onDo={() => endSession(of.id)}
+    >
+      <p>
+        {isOwn
+          ? 'You are signed in with it: this browser has to sign in again.'
+          : 'Whoever uses it is refused at once, and has to sign in again.'}
+      </p>
+    </Confirmed>
+  );
+}
+
 const columns: readonly Column<Grant>[] = [
-  { name: 'Whose', show: ({ subject }) => <bdi>{subject}</bdi> },
+  { name: 'Whose', show: (grant) => <Whose of={grant} /> },
   { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
   {
     name: 'May',
@@ -57,7 +94,7 @@ const columns: readonly Column<Grant>[] = [
   {
     name: 'End',
     show: (grant) => {
-      const { id, subject, revokedAt, revokedReason } = grant;
+      const { revokedAt, revokedReason } = grant;
       if (revokedAt !== null) {
         return (
           <>
@@ -66,14 +103,7 @@ const columns: readonly Column<Grant>[] = [
         );
       }
       if (isOver(grant)) return 'over';
-      return (
-        <Action
-          operation="revokeOauthGrant"
-          name={`End that of ${subject}`}
-          isDangerous
-          onDo={() => endSession(id)}
-        />
-      );
+      return <End of={grant} />;
     },
   },
 ];

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
+import { Confirmed } from '../shown/confirmed.tsx';
 import { instantText } from '../shown/format.ts';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
@@ -112,13 +112,19 @@ export function ExecutionPage(): ReactNode {
               </div>
             )}
             {of.status === 'running' ? (
-              <Action
+              <Confirmed
                 operation="cancelExecution"
-                name="Cancel it, and take back what it did"
-                isDangerous
+                name="Cancel it"
                 onDo={() => cancel(workflowId, executionId)}
                 told={() => 'It is told to end.'}
-              />
+              >
+                <p>
+                  It ends after what is under way, and cannot go on again.{' '}
+                  {of.workflowVersion === null
+                    ? 'What its steps have written stays.'
+                    : 'What its tasks did is taken back where they say how, the latest first.'}
+                </p>
+              </Confirmed>
             ) : null}
             {of.workflowVersion === null ? null : <Tasks of={of} />}
             <Section title="Input">

@@ -289,7 +289,8 @@ export const executionOperations = {
     access: 'operator',
     // Asked of Temporal; canceling twice is canceling once.
     idempotency: 'none',
-    details: 'What it has done so far is taken back. 409 when it has ended.',
+    details:
+      'What tasks of a workflow of your own did is taken back; what steps of one that is built in have written stays. 409 when it has ended.',
     success: reply.dto(Execution),
     errors: [404, 409],
   }),
