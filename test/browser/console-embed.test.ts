@@ -167,4 +167,28 @@ describe('the embed that customers see', function () {
     await other?.waitForSelector('::-p-aria([name="الفواتير"][role="heading"])');
     await visit.shoot('embed-tried-ar');
   });
+
+  // spec/beyond.md R523
+  it('is shown as it is chosen, at once and by keyboard', async () => {
+    const { page } = visit;
+    await visit.open(`/console/accounts/${accountId}/embed`, 'What the customer sees');
+    await visit.click('button', 'Make a token of 15 minutes and show it');
+    const title = 'What Acme & Söhne sees';
+    await (await visit.within(title)).arrive('Usage');
+    await visit.tabTo('Language');
+    await page.keyboard.type('Deutsch');
+    await page.waitForFunction('location.search.includes("language=de")');
+    await (await visit.within(title)).arrive('Verbrauch');
+    await visit.tabTo('Your colour');
+    // One after the other, as somebody types: none is lost to what is shown meanwhile.
+    await page.keyboard.type('a01060', { delay: 60 });
+    await page.waitForFunction('location.search.includes("accent=a01060")');
+    const seen = await visit.within(title);
+    await seen.arrive('Verbrauch');
+    const accent = 'document.documentElement.style.getPropertyValue("--accent")';
+    expect(await seen.frame.evaluate(accent)).to.equal('light-dark(#a01060, #d088b0)');
+    expect(await page.evaluate('document.activeElement.name')).to.equal('accent');
+    expect(await visit.text()).to.include('accent=a01060');
+    await visit.inspect('embed-tried-at-once');
+  });
 });

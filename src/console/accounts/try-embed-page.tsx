@@ -94,6 +94,7 @@ export function TryEmbedPage(): ReactNode {
       <Filters
         label="How it looks"
         fields={fieldsOf(search)}
+        isAtOnce
         onApply={(texts) => void navigate({ search: texts, replace: true })}
       />
       <Action
