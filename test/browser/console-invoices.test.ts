@@ -74,6 +74,10 @@ describe('invoices and receipts in the console', function () {
     await visit.open('/console/invoices', 'Invoices');
     await visit.find('link', 'INV-000001');
     await visit.told('1 to 1 of 1');
+    // spec/beyond.md R526
+    await visit.find('table', 'Invoices, the latest first');
+    await visit.find('columnheader', 'Period');
+    await visit.told('2026-03-01 to 2026-03-31');
     await visit.inspect('invoices');
     await visit.open('/console/invoices?q=nothing', 'Invoices');
     await visit.told('No invoice has this in its number, is of these days and has this status.');

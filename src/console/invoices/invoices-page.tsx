@@ -8,10 +8,20 @@ import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { Money, orNone, Status } from '../shown/values.tsx';
+import { Money, None as NoValue, orNone, Status } from '../shown/values.tsx';
 import { csvOf, invoiceList, invoiceStatuses, pageSize, type InvoiceSearch } from './queries.ts';
 
 type Row = Schemas['InvoiceSummaryRow'];
+
+/** The billed days; a credit by itself has none. */
+const Period = ({ of: { PeriodStart, PeriodEnd } }: { readonly of: Row }): ReactNode =>
+  PeriodStart === null || PeriodEnd === null ? (
+    <NoValue />
+  ) : (
+    <>
+      <span className="whole">{PeriodStart}</span> to <span className="whole">{PeriodEnd}</span>
+    </>
+  );
 
 const columns: readonly Column<Row>[] = [
   {
@@ -28,6 +38,7 @@ const columns: readonly Column<Row>[] = [
     show: ({ AccountId, AccountName: name }) => <AccountName accountId={AccountId} name={name} />,
   },
   { name: 'Date', show: ({ InvoiceDate }) => InvoiceDate },
+  { name: 'Period', show: (row) => <Period of={row} /> },
   { name: 'Status', show: ({ InvoiceStatus__r: status }) => <Status name={status?.Name} /> },
   { name: 'Due', show: ({ DueDate }) => orNone(DueDate) },
   { name: 'Payment', show: ({ DueStatus }) => <Status name={DueStatus} /> },
@@ -120,7 +131,7 @@ export function InvoicesPage(): ReactNode {
       {isExported ? <Csv of={search} /> : null}
       <Listed
         query={query}
-        caption="Invoices"
+        caption="Invoices, the latest first"
         name="invoices"
         columns={columns}
         keyOf={({ Id }) => Id}
