@@ -76,6 +76,15 @@ describe('prices in the console', function () {
     await visit.find('table', 'Limits that are not kept');
     // 4.00 became 6.00.
     for (const said of ['Change of an account', '20.5 %', '50 %']) await visit.told(said);
+    // spec/beyond.md R529
+    const chart = 'What they pay and would pay, in USD';
+    await visit.find('figure', chart);
+    await visit.tabTo(`${chart}: arrow keys go from bar to bar`);
+    await page.keyboard.press('ArrowRight');
+    await visit.told('Acme & Söhne pays: USD 4.00');
+    await page.keyboard.press('ArrowRight');
+    await visit.told('Acme & Söhne would pay: USD 6.00');
+    await visit.inspect('prices-tried-accounts');
     await visit.tabTo('2 charges of Acme & Söhne, side by side');
     await page.keyboard.press('Enter');
     await visit.arrive('Charges of Acme & Söhne');

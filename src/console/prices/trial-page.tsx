@@ -10,6 +10,7 @@ import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Facts, None, orNone, Status } from '../shown/values.tsx';
+import { PaidBars } from './paid-bars.tsx';
 import { Promote } from './promote.tsx';
 import { size, trial, trialAccounts, type Repricing } from './queries.ts';
 import { percentOrNone, Spread } from './spread.tsx';
@@ -124,6 +125,7 @@ function Accounts({ repricingId }: { readonly repricingId: string }): ReactNode 
         fields={[{ name: 'sort', label: 'Order', value: order, options: sorts }]}
         onApply={(texts) => void navigate({ search: texts })}
       />
+      {query.data && query.data.data.length > 0 ? <PaidBars rows={query.data.data} /> : null}
       <Listed
         query={query}
         caption="What accounts would pay"
