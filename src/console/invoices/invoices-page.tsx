@@ -37,10 +37,10 @@ const columns: readonly Column<Row>[] = [
     name: 'Account',
     show: ({ AccountId, AccountName: name }) => <AccountName accountId={AccountId} name={name} />,
   },
-  { name: 'Date', show: ({ InvoiceDate }) => InvoiceDate },
+  { name: 'Date', show: ({ InvoiceDate }) => <span className="whole">{InvoiceDate}</span> },
   { name: 'Period', show: (row) => <Period of={row} /> },
   { name: 'Status', show: ({ InvoiceStatus__r: status }) => <Status name={status?.Name} /> },
-  { name: 'Due', show: ({ DueDate }) => orNone(DueDate) },
+  { name: 'Due', show: ({ DueDate }) => <span className="whole">{orNone(DueDate)}</span> },
   { name: 'Payment', show: ({ DueStatus }) => <Status name={DueStatus} /> },
   {
     name: 'Total',
