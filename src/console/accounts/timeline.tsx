@@ -5,9 +5,9 @@ import type { Schemas } from '../api/client.ts';
 import { Filters } from '../shown/filters.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
-import { RecordLink } from '../shown/record-link.tsx';
+import { RecordLink } from '../audit/record-link.tsx';
 import { Instant, Money } from '../shown/values.tsx';
-import { sentenceOf, wordsOf } from './happened.ts';
+import { sentenceOf, wordsOf } from '../audit/happened.ts';
 import { timelineKinds, timelineOf, timelineSize } from './queries.ts';
 import { usePlace, withPlace } from './use-place.ts';
 

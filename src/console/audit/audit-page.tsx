@@ -10,7 +10,7 @@ import type { Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
-import { RecordLink } from '../shown/record-link.tsx';
+import { RecordLink } from './record-link.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 
 const readAudit = keeping('before', 'after');

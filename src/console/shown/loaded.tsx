@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
-import { useInLabels } from './in-labels.ts';
+import { useInLabels } from '../api/in-labels.ts';
 
 const titles: Readonly<Record<number, string>> = {
   403: 'You may not see this',

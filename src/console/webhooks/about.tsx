@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { RecordLink } from '../shown/record-link.tsx';
+import { RecordLink } from '../audit/record-link.tsx';
 import type { Delivery } from './queries.ts';
 
 const words: Readonly<Record<Delivery['recordType'], string>> = {

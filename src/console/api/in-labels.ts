@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem } from './problem.ts';
 
 /** A name of the API in a message: `'periodEnd'`, `'rows[0].tierUnitRate'`. */
 const quoted = /'([A-Za-z][\w.[\]]*)'/g;
