@@ -20,8 +20,8 @@ const notifyMs = 1_000;
 /** How long `drain` waits for batches that are under way. */
 const drainMsMax = 8_000;
 /**
- * When all slots are taken, the search is limited to tenants without one, at this interval instead
- * of at each publish.
+ * When all slots are taken, the search is limited to tenants without one, at this interval and when a
+ * range has ended, instead of at each publish.
  */
 const busyLookMs = 100;
 /** Failures of a range after which an alarm is raised. */
@@ -115,6 +115,8 @@ export class UsageConsumer {
       const key = keyOf(each);
       const work = this.#rate(each).finally(() => {
         this.#active.delete(key);
+        // Its tenant may wait with more, and have no slot now: that is looked for at once.
+        this.#lookedAt = -busyLookMs;
         this.#watch.wake();
       });
       this.#active.set(key, work);
