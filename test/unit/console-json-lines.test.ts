@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { placeOfPointer, placesOf } from '../../src/console/workflows/json-lines.js';
+import { placeOfPointer, placesOf } from '../../src/console/api/json-lines.js';
 
 const text = `{
   "document": {"name": "a", "a/b": 1},

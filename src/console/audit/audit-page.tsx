@@ -5,7 +5,7 @@ import { keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { membersOf, textIn, type Keeping } from '../api/written-json.ts';
 import { Page } from '../frame/page.tsx';
-import { Changed } from '../shown/changes.tsx';
+import { Changed } from './changes.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';

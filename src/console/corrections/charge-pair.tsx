@@ -4,7 +4,7 @@ import type { Schemas } from '../api/client.ts';
 import { membersOf, textIn, type Keeping, type Written } from '../api/written-json.ts';
 import { Section } from '../frame/page.tsx';
 import { cardText, Charge } from '../receipts/explanation.tsx';
-import { Value } from '../shown/changes.tsx';
+import { Value } from '../audit/changes.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Facts } from '../shown/values.tsx';
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useId, useRef, type ReactNode, type RefObject } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { Fault } from '../shown/loaded.tsx';
-import { placeOf, placeOfPointer, placesOf, type Place } from './json-lines.ts';
+import { placeOf, placeOfPointer, placesOf, type Place } from '../api/json-lines.ts';
 import { validate } from './queries.ts';
 import { CompletionList, useCompletion } from './completion-list.tsx';
 

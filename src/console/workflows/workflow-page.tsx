@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
-import { Changes } from '../shown/changes.tsx';
+import { Changes } from '../audit/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { linesOf, type Written } from '../api/written-json.ts';
 import { Loaded } from '../shown/loaded.tsx';

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { leavesOf, linesOf, membersOf, textIn, type Written } from '../api/written-json.ts';
-import { DataTable, type Column } from './data-table.tsx';
-import { None } from './values.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { None } from '../shown/values.tsx';
 
 /** A record as it was or would be: its fields by their names; null: there is none. */
 type State = Written | null;
