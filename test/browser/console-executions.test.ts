@@ -211,4 +211,16 @@ describe('executions in the console', function () {
     await visit.told('cancel-usage-event');
     await visit.told(reason);
   });
+
+  // spec/beyond.md R530
+  it('lists those of what is no workflow, and says of a name that nothing has that it is not there', async () => {
+    await visit.click('link', 'cancel-usage-event');
+    await visit.told('an operation of its own starts it');
+    await visit.told('1 to 1 of 1');
+    await visit.inspect('executions-alone');
+    await visit.open('/console/workflows/nothing', 'Workflow');
+    await visit.told('There is nothing here');
+    // The browser's own words for each 404.
+    visit.complaints.splice(0);
+  });
 });

@@ -5,6 +5,7 @@ import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Changes } from '../audit/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { ApiProblem } from '../api/problem.ts';
 import { linesOf, type Written } from '../api/written-json.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant } from '../shown/values.tsx';
@@ -128,12 +129,26 @@ const ConditionFault = ({
   </div>
 );
 
+/** What has executions and is no workflow that could be shown, or none any more. */
+const ExecutionsAlone = ({ of }: { readonly of: string }): ReactNode => (
+  <>
+    <p>
+      Nothing is executed by this name: an operation of its own starts it, or it was deleted. What
+      it has done stays.
+    </p>
+    <Section title="Executions">
+      <Executions workflowId={of} />
+    </Section>
+  </>
+);
+
 /** A workflow: what it is, what it was, and what it has done. */
 export function WorkflowPage(): ReactNode {
   const { workflowId } = route.useParams();
   const { version } = route.useSearch();
   const query = useQuery(workflow(workflowId, version));
   const title = query.data?.title ?? 'Workflow';
+  const isGone = query.error instanceof ApiProblem && query.error.status === 404;
   return (
     <Page
       title={title}
@@ -148,41 +163,49 @@ export function WorkflowPage(): ReactNode {
         </Trail>
       }
     >
-      <Loaded query={query}>
-        {(found) => (
-          <>
-            <p>
-              <bdi>{found.description}</bdi>
-            </p>
-            <Facts
-              of={[
-                ['Name', <code key="name">{found.name}</code>],
-                ['Version', found.version === null ? 'built in' : String(found.version)],
-              ]}
-            />
-            {found.conditionFault ? <ConditionFault of={found.conditionFault} /> : null}
-            {isLive(found) ? (
-              <>
-                <Section title="Executions">
-                  <Executions workflowId={found.id} />
+      {isGone ? (
+        <ExecutionsAlone of={workflowId} />
+      ) : (
+        <Loaded query={query}>
+          {(found) => (
+            <>
+              <p>
+                <bdi>{found.description}</bdi>
+              </p>
+              <Facts
+                of={[
+                  ['Name', <code key="name">{found.name}</code>],
+                  ['Version', found.version === null ? 'built in' : String(found.version)],
+                ]}
+              />
+              {found.conditionFault ? <ConditionFault of={found.conditionFault} /> : null}
+              {isLive(found) ? (
+                <>
+                  <Section title="Executions">
+                    <Executions workflowId={found.id} />
+                  </Section>
+                  <Start of={found} />
+                </>
+              ) : null}
+              {found.definition === undefined ? null : (
+                <Section title="Definition">
+                  {isLive(found) ? <Diagram of={found} /> : <Earlier of={found} />}
+                  <DefinitionText
+                    key={version ?? 'live'}
+                    of={found}
+                    definition={found.definition}
+                  />
                 </Section>
-                <Start of={found} />
-              </>
-            ) : null}
-            {found.definition === undefined ? null : (
-              <Section title="Definition">
-                {isLive(found) ? <Diagram of={found} /> : <Earlier of={found} />}
-                <DefinitionText key={version ?? 'live'} of={found} definition={found.definition} />
-              </Section>
-            )}
-            {found.versions === undefined ? null : (
-              <Section title="Versions">
-                <Versions of={found} />
-              </Section>
-            )}
-          </>
-        )}
-      </Loaded>
+              )}
+              {found.versions === undefined ? null : (
+                <Section title="Versions">
+                  <Versions of={found} />
+                </Section>
+              )}
+            </>
+          )}
+        </Loaded>
+      )}
     </Page>
   );
 }
