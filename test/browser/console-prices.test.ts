@@ -173,4 +173,25 @@ describe('prices in the console', function () {
     await visit.checkAccess();
     visit.complaints.splice(0);
   });
+
+  // spec/beyond.md R531
+  it('shows the versions of a card page by page', async () => {
+    const { tenant } = story;
+    const path = `/api/v1/external/services/${calls}/rate-cards/USD`;
+    const { body: card } = await tenant.get(path).expect(200);
+    const { body: before } = await tenant.get(`${path}/versions`).expect(200);
+    for (let day = 1; day <= 22; day += 1) {
+      const fromDate = `2099-01-${String(day).padStart(2, '0')}`;
+      const version = { currency: 'USD', fromDate, rows: card.rows };
+      await tenant.post(`${path}/versions`, version).expect(201);
+    }
+    const total = 22 + Number(before.totalElements);
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    await visit.told(`1 to 20 of ${total}`);
+    await visit.told('2099-01-22');
+    await visit.tabTo('Next');
+    await visit.page.keyboard.press('Enter');
+    await visit.told(`21 to ${total} of ${total}`);
+    await visit.told('2099-01-01');
+  });
 });

@@ -10,7 +10,7 @@ import { quantityText } from '../shown/format.ts';
 import { None } from '../shown/values.tsx';
 import { execute, workflowList } from '../workflows/queries.ts';
 import { priceText } from './price-text.ts';
-import { promote, versionsOf, type Repricing } from './queries.ts';
+import { cardsOf, promote, type Repricing } from './queries.ts';
 
 type Row = Schemas['RateCardRow'];
 type Promoted = Schemas['Promoted'];
@@ -60,8 +60,8 @@ const compared: readonly Column<Compared>[] = [
 
 /** The rows of a card as they are in force, and as they would be. */
 function CardRows({ of }: { readonly of: CardChange }): ReactNode {
-  const { data } = useQuery(versionsOf(of.serviceId, of.currency));
-  const now = data?.content.find(({ isCurrent }) => isCurrent)?.rows;
+  const { data } = useQuery(cardsOf(of.serviceId));
+  const now = data?.content.find(({ currency }) => currency === of.currency)?.rows;
   return now === undefined ? null : (
     <DataTable
       caption={`Prices in ${of.currency}, now and then`}

@@ -37,16 +37,17 @@ export const cardsOf = (serviceId: string) =>
       ),
   });
 
-/** As many versions as are shown; a card has few. */
-const versionsMax = 100;
-
-export const versionsOf = (serviceId: string, currency: string) =>
+export const versionsOf = (serviceId: string, currency: string, page: number) =>
   queryOptions({
-    queryKey: ['card versions', serviceId, currency],
+    queryKey: ['card versions', serviceId, currency, page],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       read(
         api.GET('/api/v1/external/services/{serviceId}/rate-cards/{currency}/versions', {
-          params: { path: { serviceId, currency }, query: { size: digits(versionsMax) } },
+          params: {
+            path: { serviceId, currency },
+            query: { page: digits(page), size: digits(size) },
+          },
           signal,
         }),
       ),

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { service } from '../accounts/queries.ts';
 import type { Schemas } from '../api/client.ts';
 import { Spans } from '../charts/spans.tsx';
@@ -8,8 +8,9 @@ import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
 import { None } from '../shown/values.tsx';
-import { cardsOf, exactRows, versionsOf } from './queries.ts';
+import { cardsOf, exactRows, size, versionsOf } from './queries.ts';
 import { priceText } from './price-text.ts';
 import { Try } from './try-prices.tsx';
 import { LogicSteps, TryValues } from './try-values.tsx';
@@ -47,7 +48,8 @@ const route = getRouteApi('/prices/$serviceId');
 /** The versions of a card, and the form to try another. */
 function Card({ currency }: { readonly currency: string }): ReactNode {
   const { serviceId } = route.useParams();
-  const versions = useQuery(versionsOf(serviceId, currency));
+  const [page, setPage] = useState(0);
+  const versions = useQuery(versionsOf(serviceId, currency, page));
   const rows = useQuery(exactRows(serviceId, currency));
   return (
     <>
@@ -60,16 +62,19 @@ function Card({ currency }: { readonly currency: string }): ReactNode {
                 spans={content.toReversed().map(spanOf)}
                 today={new Date().toISOString().slice(0, 10)}
               />
-              {totalElements === String(content.length) ? null : (
-                <p>
-                  The newest {content.length} of {quantityText(totalElements)}.
-                </p>
-              )}
               <DataTable
                 caption={`Versions in ${currency}, the newest first`}
                 columns={columns}
                 rows={content}
                 keyOf={({ versionNo }) => versionNo}
+              />
+              <Pager
+                name={`versions in ${currency}`}
+                first={page * size}
+                shown={content.length}
+                total={totalElements}
+                isOfMany
+                onMove={(by) => setPage(page + by)}
               />
             </>
           )}
@@ -109,7 +114,9 @@ export function ServicePage(): ReactNode {
               <p>It has no rate card: only contract lines with prices of their own use it.</p>
             </Empty>
           ) : (
-            content.map(({ currency }) => <Card key={currency} currency={currency} />)
+            content.map(({ currency }) => (
+              <Card key={`${serviceId} ${currency}`} currency={currency} />
+            ))
           )
         }
       </Loaded>
