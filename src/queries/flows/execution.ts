@@ -43,7 +43,8 @@ function outcomeOf({ status, output, error }: EndRow): FlowOutcome {
 /**
  * How executions ended, by their ids; those that run, or that nothing is known of, are left out. Outputs are
  * read in the order of the ids until they have so many bytes; further ones are null. One after the other, so
- * that no more is read than is told.
+ * that no more is read than is told; each id is a column before it is compared, without which row-level
+ * security keeps it from the key (docs/decisions/0078).
  */
 export async function findFlowOutcomes(
   { db, tenantId }: Scope,
@@ -53,18 +54,18 @@ export async function findFlowOutcomes(
   const rows = await sqlRows<EndRow>(
     db.read,
     `with recursive told as (
-       select 0 as place, 0::bigint as bytes,
+       select 0 as place, (:ids::uuid[])[1] as next_id, 0::bigint as bytes,
          null::uuid as id, null::text as status, null::text as output, null::text as error
        union all
-       select place + 1, bytes + coalesce(octet_length(ended.output), 0),
+       select place + 1, (:ids::uuid[])[place + 2], bytes + coalesce(octet_length(ended.output), 0),
          ended.id, ended.status, ended.output, ended.error
        from told left join lateral (
          select id, status, case when bytes < :outputBytesMax then ${outputText} end as output,
            ${errorText} as error
          from execution
-         where tenant_id = :tenantId and id = (:ids::uuid[])[place + 1] and status <> 'running'
+         where tenant_id = :tenantId and id = told.next_id and status <> 'running'
        ) as ended on true
-       where place < cardinality(:ids::uuid[])
+       where next_id is not null
      )
      select id, status, output, error from told where id is not null`,
     { tenantId, ids: arrayLiteral(executionIds), outputBytesMax },
@@ -75,10 +76,16 @@ export async function findFlowOutcomes(
 
 /** How an execution ended; `undefined` while it runs, or when nothing is known of it. */
 export async function findFlowOutcome(
-  scope: Scope,
+  { db, tenantId }: Scope,
   executionId: string,
 ): Promise<FlowOutcome | undefined> {
-  return (await findFlowOutcomes(scope, [executionId], 1)).get(executionId);
+  const [row] = await sqlRows<EndRow>(
+    db.read,
+    `select id, status, ${outputText} as output, ${errorText} as error
+     from execution where tenant_id = ? and id = ? and status <> 'running'`,
+    [tenantId, executionId],
+  );
+  return row && outcomeOf(row);
 }
 
 /** Whether the latest execution under a workflow id has ended, as far as the database knows. */
