@@ -114,6 +114,33 @@ describe('executions in the console', function () {
     expect(runs.map(({ dryRun }: { dryRun: boolean }) => dryRun)).to.deep.equal([true]);
   });
 
+  // spec/beyond.md R532
+  it('stays while JSON is typed, whatever it is meanwhile', async () => {
+    const { page } = visit;
+    const { title } = (await story.tenant.get('/v1/workflows/billing-run').expect(200)).body;
+    await visit.open('/console/workflows/billing-run', title);
+    await visit.tabTo('The same as JSON');
+    await page.keyboard.press('Enter');
+    await visit.tabTo('Input, as JSON');
+    const read = 'document.activeElement.value';
+    for (const member of ['"}', '"a}', '"a" x}', '"a\\q"}', '"C:\\}', '"2026-03-01"}']) {
+      for (const name of ['r\\q', 'periodStart']) {
+        await page.keyboard.down('Control');
+        await page.keyboard.press('a');
+        await page.keyboard.up('Control');
+        const text = `{"${name}": ${member}`;
+        await page.keyboard.type(text);
+        expect(await page.evaluate(read)).to.equal(text);
+      }
+    }
+    const line = `document.querySelector('input[type=date]').value`;
+    expect(await page.evaluate(line)).to.equal('2026-03-01');
+    // What is shown line by line is the last that was an object.
+    await page.keyboard.type(' "');
+    expect(await page.evaluate(line)).to.equal('2026-03-01');
+    await visit.checkAccess();
+  });
+
   // spec/beyond.md R525
   it('asks for what an audit declares, line by line, and says at its place what is wrong', async () => {
     const { page } = visit;

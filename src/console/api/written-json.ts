@@ -1,6 +1,6 @@
 /**
  * JSON that somebody wrote, as its text: no digit and no order of its members passes through a value of
- * JavaScript.
+ * JavaScript. Of what is no JSON, its parts are not asked for: reading them may throw.
  */
 export interface Written {
   readonly json: string;

@@ -148,13 +148,16 @@ function Line({
 export const DeclaredFields = ({
   fields,
   text,
+  isDisabled,
   onChange,
 }: {
   readonly fields: readonly DeclaredField[];
+  /** A JSON object. */
   readonly text: string;
+  readonly isDisabled: boolean;
   readonly onChange: (text: string) => void;
 }): ReactNode => (
-  <fieldset className="fields" disabled={objectOf(text) === undefined}>
+  <fieldset className="fields" disabled={isDisabled}>
     <legend className="heard">Input</legend>
     {fields.map((field) => (
       <Line key={field.name} of={field} text={text} onChange={onChange} />

@@ -78,6 +78,12 @@ const asDryRun = (text: string): string => {
  */
 export function Start({ of }: { readonly of: Workflow }): ReactNode {
   const [text, setText] = useState('{}');
+  // While it is typed it may be no JSON: what is read of it is the last that was an object.
+  const [object, setObject] = useState(text);
+  const change = (typed: string): void => {
+    setText(typed);
+    if (objectOf(typed) !== undefined) setObject(typed);
+  };
   const navigate = useNavigate();
   const lack = lackOf(text, 'input');
   const fields = membersOf(membersOf(of.dataSchema).get('properties') ?? { json: '{}' });
@@ -97,14 +103,21 @@ export function Start({ of }: { readonly of: Workflow }): ReactNode {
       }
     />
   );
-  const saysDry = membersOf({ json: text }).has('dryRun');
+  const saysDry = membersOf({ json: object }).has('dryRun');
   const declared = declaredFields(of.dataSchema);
   // Whether it is a dry run a button says.
   const asked = declared.fields.filter(({ name }) => !canSayDry || name !== 'dryRun');
-  const json = <JsonField label="Input, as JSON" text={text} onChange={setText} />;
+  const json = <JsonField label="Input, as JSON" text={text} onChange={change} />;
   return (
     <Section title="Execute">
-      {asked.length === 0 ? null : <DeclaredFields fields={asked} text={text} onChange={setText} />}
+      {asked.length === 0 ? null : (
+        <DeclaredFields
+          fields={asked}
+          text={object}
+          isDisabled={object !== text}
+          onChange={change}
+        />
+      )}
       {of.definition === undefined && declared.isAll ? (
         <details>
           <summary>The same as JSON</summary>
