@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { HTTPRequest } from 'puppeteer-core';
+import { newId } from '../../src/kernel/id.js';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { keptFiles } from '../support/servers/downloads.js';
@@ -216,6 +218,30 @@ describe('usage in the console', function () {
     await visit.inspect('usage-event-found');
     await visit.open('/console/usage/events?externalTransactionId=nonsense', 'Usage events');
     await visit.told('No event of this choice has this id.');
+  });
+
+  // spec/beyond.md R510
+  it('says that no event has an id only where there is none', async () => {
+    const { page } = visit;
+    const id = newId();
+    const path = `/console/usage/events?externalTransactionId=${id}`;
+    const fail = (request: HTTPRequest): void => {
+      if (!request.url().endsWith(`/v1/usage-events/${id}`)) return void request.continue();
+      const body = JSON.stringify({ error: { code: 'INTERNAL_ERROR', message: 'It is broken.' } });
+      void request.respond({ status: 500, contentType: 'application/json', body });
+    };
+    await page.setRequestInterception(true);
+    page.on('request', fail);
+    await visit.open(path, 'Usage events');
+    await visit.told('It is broken.');
+    expect(await visit.text()).to.not.include('No event has this id');
+    await visit.inspect('usage-event-fault');
+    page.off('request', fail);
+    await page.setRequestInterception(false);
+    await visit.tabTo('Try again');
+    await page.keyboard.press('Enter');
+    await visit.told('No event has this id, neither of its sender nor of ours.');
+    visit.complaints.splice(0);
   });
 
   // spec/beyond.md R510

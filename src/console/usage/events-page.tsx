@@ -3,12 +3,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
-import { read } from '../api/problem.ts';
+import { ApiProblem, read } from '../api/problem.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
+import { Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceField, timeField } from './fields.ts';
@@ -167,17 +168,20 @@ function OfAccount({
 
 /** Where no event has an id by its sender: the one that we call so. */
 function EventOfOurs({ id, onTold }: { readonly id: string; readonly onTold: Tell }): ReactNode {
-  const { data, isLoading } = useQuery(eventOf(id));
-  if (isLoading) return <p>Looking for an event that has this id here…</p>;
-  return data === undefined ? (
+  const query = useQuery(eventOf(id));
+  return query.error instanceof ApiProblem && query.error.status === 404 ? (
     <p>No event has this id, neither of its sender nor of ours.</p>
   ) : (
-    <DataTable
-      caption="The event that has this id here"
-      columns={columnsOf({}, onTold)}
-      rows={[data]}
-      keyOf={() => id}
-    />
+    <Loaded query={query}>
+      {(event) => (
+        <DataTable
+          caption="The event that has this id here"
+          columns={columnsOf({}, onTold)}
+          rows={[event]}
+          keyOf={() => id}
+        />
+      )}
+    </Loaded>
   );
 }
 
