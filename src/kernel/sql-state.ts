@@ -89,3 +89,33 @@ export const isUnavailable = (error: unknown): boolean =>
 
 const isOneOf = (error: unknown, codes: readonly string[]): boolean =>
   codes.includes(sqlStateOf(error));
+
+/** A connection with the first error of its transaction, until somebody is told of it. */
+interface Connection {
+  failure?: Error | undefined;
+}
+
+/**
+ * The answer of a statement. Statements of a transaction are sent one behind the other: those behind one
+ * that fails are told only that the transaction has failed, and whoever hears of them first is to be told
+ * why. So is who commits it, whom PostgreSQL answers that it has rolled back (docs/decisions/0545).
+ */
+export async function toldWhy<Answer>(
+  connection: Connection,
+  answering: Promise<Answer>,
+  isRolledBack: (answered: Answer) => boolean = () => false,
+): Promise<Answer> {
+  try {
+    const answered = await answering;
+    const { failure } = connection;
+    if (isRolledBack(answered)) {
+      throw failure ?? new Error('PostgreSQL has rolled back what was to be committed.');
+    }
+    connection.failure = undefined;
+    return answered;
+  } catch (error) {
+    if (sqlStateOf(error) === sqlState.failedTransaction) throw connection.failure ?? error;
+    connection.failure = error as Error;
+    throw error;
+  }
+}

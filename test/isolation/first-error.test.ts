@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
+import { Account } from '../../src/models/accounts/account.js';
+import { readRecords } from '../../src/models/db/read-records.js';
 import { databaseErrorOf } from '../../src/kernel/sql-state.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
@@ -57,6 +59,26 @@ describe('a transaction whose statements are sent one behind the other', () => {
   it('is not taken for committed where nobody heard of the error', async () => {
     const { code } = await failureOf((trx) => trx.raw(failing('23514')).catch(() => undefined));
     expect(code).to.equal('23514');
+  });
+
+  const wrong = `select id from account where tenant_id = $1 and 1 / 0 = 1`;
+
+  it('is told of the first error where records are read behind it', async () => {
+    const { code } = await failureOf(async (trx) => {
+      const [, heard] = await Promise.allSettled([
+        trx.raw(failing('40P01')),
+        readRecords(Account, trx, 't', 'select id from account where tenant_id = $1'),
+      ]);
+      if (heard.status === 'rejected') throw heard.reason;
+    });
+    expect(code).to.equal('40P01');
+  });
+
+  it('is not taken for committed where nobody heard that records could not be read', async () => {
+    const { code } = await failureOf((trx) =>
+      readRecords(Account, trx, 't', wrong).catch(() => undefined),
+    );
+    expect(code).to.equal('22012');
   });
 
   it('goes on after a savepoint, and says nothing of what was undone', async () => {

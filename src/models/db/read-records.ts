@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { mapInPortions } from '../../kernel/portions.js';
+import { toldWhy } from '../../kernel/sql-state.js';
 
 interface Result {
   readonly fields: readonly { readonly name: string }[];
@@ -10,6 +11,7 @@ interface Result {
  */
 interface ConnectionSource {
   acquireConnection(): Promise<{
+    failure?: Error | undefined;
     query(config: { text: string; values: readonly unknown[]; rowMode: 'array' }): Promise<Result>;
   }>;
   releaseConnection(connection: object): Promise<unknown>;
@@ -52,7 +54,8 @@ export async function readRecords<M extends object>(
   const connection = await source.acquireConnection();
   let result: Result;
   try {
-    result = await connection.query({ text, values: [tenantId, ...values], rowMode: 'array' });
+    const asked = { text, values: [tenantId, ...values], rowMode: 'array' } as const;
+    result = await toldWhy(connection, connection.query(asked));
   } finally {
     void source.releaseConnection(connection);
   }

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
-import { sqlState, sqlStateOf } from '../../kernel/sql-state.js';
+import { sqlState, toldWhy } from '../../kernel/sql-state.js';
+
 import type { PoolShares } from './pool-shares.js';
 import type { ConnectionSource, Entrance, PooledConnection, Trail } from './tenant-entrance.js';
 import type { TimeLimits } from './time-limits.js';
@@ -42,30 +43,7 @@ interface Answered {
 
 /** Whether a transaction was to be committed that PostgreSQL has rolled back. */
 const isRolledBack = ({ sql, response }: Answered): boolean =>
-  response.command === 'ROLLBACK' && sql.startsWith('COMMIT');
-
-/**
- * Statements of a transaction are sent one behind the other: those behind one that fails are told only that
- * the transaction has failed, and whoever hears of them first is to be told why. So is who commits it, whom
- * PostgreSQL answers that it has rolled back (docs/decisions/0545).
- */
-async function toldWhy(
-  connection: PooledConnection,
-  answering: Promise<Answered>,
-): Promise<Answered> {
-  try {
-    const answered = await answering;
-    const { failure } = connection;
-    if (failure === undefined) return answered;
-    connection.failure = undefined;
-    if (isRolledBack(answered)) throw failure;
-    return answered;
-  } catch (error) {
-    if (sqlStateOf(error) === sqlState.failedTransaction) throw connection.failure ?? error;
-    connection.failure = error as Error;
-    throw error;
-  }
-}
+  sql.startsWith('COMMIT') && response.command === 'ROLLBACK';
 
 /** The work was abandoned because its caller has left; handled like a canceled statement. */
 class AbandonedError extends Error {
@@ -152,7 +130,8 @@ export function tenantClient(options: TenantClientOptions) {
     }
 
     override query(connection: PooledConnection, statement: unknown): Promise<Answered> {
-      return toldWhy(connection, super.query(connection, statement) as Promise<Answered>);
+      const answering = super.query(connection, statement) as Promise<Answered>;
+      return toldWhy(connection, answering, isRolledBack);
     }
 
     override async acquireConnection(): Promise<PooledConnection> {
