@@ -40,7 +40,7 @@ describe('a tenant that the statistics of the database do not know', function ()
 
   const asked: AskedTotals = {
     bucket: 'month',
-    groups: [{ name: 'account' }],
+    groups: [{ name: 'attribute' }],
     filters: [],
     limit: 50,
     offset: 0,
