@@ -226,6 +226,14 @@ describe('executions in the console', function () {
     await visit.arrive(receiver.url);
   });
 
+  // spec/beyond.md R533
+  it('leads from a webhook to an execution, also when another workflow has the name', async () => {
+    await story.tenant.delete('/v1/workflows/count').expect(204);
+    await story.tenant.post('/v1/workflows', { definition: many }).expect(201);
+    await visit.click('link', 'Execution of count');
+    await visit.told('1 to 100 of 121');
+  });
+
   // spec/beyond.md R462
   it('leads from a correction to what did it', async () => {
     const { tenant } = story;

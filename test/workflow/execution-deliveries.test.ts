@@ -7,6 +7,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 interface Delivery {
+  readonly workflowId: string | null;
   readonly id: string;
   readonly event: string;
   readonly recordId: string;
@@ -68,6 +69,29 @@ describe('webhooks that followed an execution', () => {
     const page = await deliveriesOf(first, '?limit=1&offset=1');
     expect(page.data.map(({ id }: Delivery) => id)).to.deep.equal([data[1].id]);
     await deliveriesOf(first, '?limit=many', 400);
+  });
+
+  // spec/beyond.md R533
+  it('lead to the execution, also when another workflow has the name of its own', async () => {
+    const accountId = await createAccount(tenant, 'acme');
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'two', version: '1.0.0' };
+    const definition = { document, do: [{ one: createRecord }] };
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const execution = await execute('two', { account_id: accountId });
+    await tenant.delete('/v1/workflows/two').expect(204);
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+    const { workflowId, executionId } = execution;
+    await tenant.get(`/v1/workflows/two/executions/${executionId}`).expect(404);
+    const { data } = await deliveriesOf(execution);
+    const toldOf = data.map((delivery: Delivery) => [...told(delivery), delivery.workflowId]);
+    expect(toldOf).to.deep.equal([
+      ['execution', 'two', workflowId],
+      ['record', null, null],
+    ]);
+    const path = `/v1/accounts/${accountId}/timeline?kind=flow`;
+    const entries = (await tenant.get(path).expect(200)).body.data;
+    expect(entries).to.have.length(1);
+    expect(entries[0]).to.include({ name: 'two', workflowId, recordId: executionId });
   });
 
   it('are those of what is built in', async () => {

@@ -15,7 +15,7 @@ type Entry = Schemas['TimelineEntry'];
 
 /** What an entry is about, by the way to it: its page, its place on this one, or its story. */
 function About({ entry }: { readonly entry: Entry }): ReactNode {
-  const { event, name, recordType: type, recordId: id } = entry;
+  const { event, name, recordType: type, recordId: id, workflowId } = entry;
   const [before, after] = sentenceOf(event);
   const what = (
     <>
@@ -32,7 +32,7 @@ function About({ entry }: { readonly entry: Entry }): ReactNode {
   if (id === null) return what;
   if (type === 'grant') return <a href="#wallets">{what}</a>;
   if (type === 'alert') return <a href="#alerts">{what}</a>;
-  return <RecordLink of={{ type, id, name }}>{what}</RecordLink>;
+  return <RecordLink of={{ type, id, workflowId }}>{what}</RecordLink>;
 }
 
 function Happened({ entry }: { readonly entry: Entry }): ReactNode {

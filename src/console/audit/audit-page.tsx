@@ -79,7 +79,7 @@ function Record({ of }: { readonly of: Entry }): ReactNode {
   return id === null ? (
     what
   ) : (
-    <RecordLink of={{ type, id, name: null }} hasStory={false}>
+    <RecordLink of={{ type, id }} hasStory={false}>
       {what}
     </RecordLink>
   );

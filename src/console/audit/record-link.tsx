@@ -5,13 +5,13 @@ import type { ReactNode } from 'react';
 interface Named {
   readonly type: string;
   readonly id: string;
-  /** What people call it; of an execution its workflow. */
-  readonly name: string | null;
+  /** Of an execution: a name may be that of another workflow meanwhile. */
+  readonly workflowId?: string | null;
 }
 
 /** The way to the page of a record; of what has none, to its story in the audit, or none. */
 export function RecordLink({
-  of: { type, id, name },
+  of: { type, id, workflowId },
   hasStory = true,
   children,
 }: {
@@ -62,7 +62,7 @@ export function RecordLink({
       return (
         <Link
           to="/workflows/$workflowId/executions/$executionId"
-          params={{ workflowId: name ?? '', executionId: id }}
+          params={{ workflowId: workflowId ?? '', executionId: id }}
         >
           {children}
         </Link>

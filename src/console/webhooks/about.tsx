@@ -14,12 +14,12 @@ const words: Readonly<Record<Delivery['recordType'], string>> = {
 
 /** What a delivery tells of, by what people call it, and the way to it. */
 export function About({ of }: { readonly of: Delivery }): ReactNode {
-  const { recordType: type, recordId: id, recordName: name } = of;
+  const { recordType: type, recordId: id, recordName: name, workflowId } = of;
   if (type === 'webhook') return words[type];
   // Its page is below its workflow.
-  if (type === 'execution' && name === null) return 'An execution that is gone';
+  if (type === 'execution' && workflowId === null) return 'An execution that is gone';
   return (
-    <RecordLink of={{ type, id, name }}>
+    <RecordLink of={{ type, id, workflowId }}>
       {words[type]} {name === null ? null : <bdi>{name}</bdi>}
     </RecordLink>
   );

@@ -2,11 +2,12 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
+import { definitionOf, definitionWorkflow } from '../../messages/definitions/definition-run.js';
 import { Account } from '../../models/accounts/account.js';
 import { camelCase } from '../../models/db/read-records.js';
 import { sqlRows, type SqlValue } from '../../models/db/sql-rows.js';
 import type * as schema from '../../schemas/accounts/timeline.js';
-import { builtInNameOf } from '../../schemas/flows/flow-id.js';
+import { builtInNameOf, workflowIdOf } from '../../schemas/flows/flow-id.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { totalByPage } from '../lists/listing.js';
@@ -139,6 +140,8 @@ interface ExecutionRow {
   readonly actor: string | null;
   readonly requestId: string | null;
   readonly workflow: string;
+  /** Of a workflow of the tenant's own. */
+  readonly definitionName: string | null;
   readonly status: string;
 }
 
@@ -163,6 +166,7 @@ function presentChange(row: ChangeRow): Entry {
     recordType: entity,
     recordId: entityId,
     name,
+    workflowId: null,
     amount: amount === null ? null : new Decimal(amount),
     currency,
     changed: changed.map(camelCase),
@@ -172,14 +176,15 @@ function presentChange(row: ChangeRow): Entry {
 }
 
 function presentExecution(row: ExecutionRow): Entry {
-  const { id, startedAt, actor, requestId, workflow, status } = row;
+  const { id, startedAt, actor, requestId, workflow, definitionName, status } = row;
   return {
     at: startedAt.toISOString(),
     kind: 'flow',
     event: `flow.${status}`,
     recordType: 'execution',
     recordId: id,
-    name: builtInNameOf(workflow),
+    name: definitionName ?? definitionOf(workflow) ?? builtInNameOf(workflow),
+    workflowId: workflowIdOf(workflow),
     amount: null,
     currency: null,
     changed: [],
@@ -203,6 +208,7 @@ const presentGrant = ({ id, at, name, amount, currency }: GrantRow): Entry => ({
   recordType: 'grant',
   recordId: id,
   name,
+  workflowId: null,
   amount: new Decimal(amount),
   currency,
   changed: [],
@@ -225,6 +231,7 @@ const presentCorrection = ({ id, at, kind, reason, actor }: CorrectionRow): Entr
   recordType: 'correction',
   recordId: id,
   name: reason,
+  workflowId: null,
   amount: null,
   currency: null,
   changed: [],
@@ -248,6 +255,7 @@ const presentAlert = ({ alertId, at, name, value, currency }: AlertRow): Entry =
   recordType: 'alert',
   recordId: alertId,
   name,
+  workflowId: null,
   amount: new Decimal(value),
   currency,
   changed: [],
@@ -260,10 +268,13 @@ async function readEntries(db: Knex, tenantId: string, places: readonly Place[])
   const idsOf = (source: Place['source']): string[] =>
     places.flatMap((place) => (place.source === source ? [place.id] : []));
   const read = <Row>(sql: string, source: Place['source']): Promise<Row[]> =>
-    sqlRows<Row>(db, sql, { tenantId, ids: idsOf(source) });
+    sqlRows<Row>(db, sql, { tenantId, ids: idsOf(source), prefix: definitionWorkflow('') });
   const changes = await read<ChangeRow>(changeRowsSql, 'audit');
   const executions = await read<ExecutionRow>(
-    `select id, started_at as "startedAt", actor, request_id as "requestId", workflow, status
+    `select id, started_at as "startedAt", actor, request_id as "requestId", workflow, status,
+       (select name from workflow_definition as definition
+        where definition.tenant_id = :tenantId
+          and execution.workflow = :prefix::text || definition.id) as "definitionName"
      from execution where tenant_id = :tenantId and id = any(:ids::uuid[])`,
     'execution',
   );

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { definitionOf, definitionWorkflow } from '../../messages/definitions/definition-run.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
-import { builtInNameOf } from '../../schemas/flows/flow-id.js';
+import { builtInNameOf, workflowIdOf } from '../../schemas/flows/flow-id.js';
 import type { WebhookDeliveryDto } from '../../schemas/webhooks/webhook.js';
 
 type RecordType = WebhookDeliveryDto['recordType'];
@@ -41,16 +41,27 @@ interface NamedRow {
   readonly workflow?: string;
 }
 
-const nameOf = ({ name, workflow }: NamedRow): string | null =>
-  name ?? (workflow === undefined ? null : (definitionOf(workflow) ?? builtInNameOf(workflow)));
+/** What people call a record, and of an execution its workflow. */
+export interface ToldRecord {
+  readonly name: string | null;
+  readonly workflowId: string | null;
+}
 
-/** What people call the records that deliveries tell of, by their ids; what is gone has no name. */
-export async function findRecordNames(
+const recordOf = ({ name, workflow }: NamedRow): ToldRecord =>
+  workflow === undefined
+    ? { name, workflowId: null }
+    : {
+        name: name ?? definitionOf(workflow) ?? builtInNameOf(workflow),
+        workflowId: workflowIdOf(workflow),
+      };
+
+/** The records that deliveries tell of, by their ids; what is gone is not among them. */
+export async function findToldRecords(
   db: Knex,
   tenantId: string,
   deliveries: readonly { readonly event: string; readonly recordId: string }[],
-): Promise<ReadonlyMap<string, string | null>> {
-  const names = new Map<string, string | null>();
+): Promise<ReadonlyMap<string, ToldRecord>> {
+  const records = new Map<string, ToldRecord>();
   for (const [type, sql] of Object.entries(namesSql)) {
     const told = deliveries.filter(({ event }) => recordTypeOf(event) === type);
     if (told.length === 0) continue;
@@ -59,7 +70,7 @@ export async function findRecordNames(
       `${sql} tenant_id = :tenantId and id = any(:ids::uuid[])`,
       { tenantId, ids: told.map(({ recordId }) => recordId), prefix: definitionWorkflow('') },
     );
-    for (const row of rows) names.set(row.id, nameOf(row));
+    for (const row of rows) records.set(row.id, recordOf(row));
   }
-  return names;
+  return records;
 }

@@ -11,7 +11,7 @@ import type { WebhookDeliveryDto, WebhookDto } from '../../schemas/webhooks/webh
 import type { ExecutionRecord } from '../flows/execution.js';
 import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
 import { listHeavyPage, listPage, type RowWeight } from '../lists/listing.js';
-import { findRecordNames, recordTypeOf } from './told-record.js';
+import { findToldRecords, recordTypeOf, type ToldRecord } from './told-record.js';
 
 export const missingWebhook = (id: string) => problem.notFound(`There is no webhook '${id}'.`);
 export const missingDelivery = (id: string) => problem.notFound(`There is no delivery '${id}'.`);
@@ -71,16 +71,18 @@ export const getWebhook = (scope: Scope, id: string): Promise<WebhookDto> =>
 
 function presentDelivery(
   delivery: WebhookDelivery,
-  names: ReadonlyMap<string, string | null>,
+  records: ReadonlyMap<string, ToldRecord>,
 ): WebhookDeliveryDto {
   const { id, webhookId, event, recordId, status, reason } = delivery;
+  const told = records.get(recordId);
   return {
     id,
     webhookId,
     event,
     recordId,
     recordType: recordTypeOf(event),
-    recordName: names.get(recordId) ?? null,
+    recordName: told?.name ?? null,
+    workflowId: told?.workflowId ?? null,
     status,
     reason,
     createdAt: delivery.createdAt.toISOString(),
@@ -119,8 +121,8 @@ async function listDeliveries(
 ): Promise<Listed<WebhookDeliveryDto>> {
   const chosen = query.orderBy('seq', 'desc').withGraphFetched('tries');
   const { items, ...counted } = await listHeavyPage(chosen, page, (row) => row, deliveryWeight);
-  const names = await findRecordNames(db.read, tenantId, items);
-  return { ...counted, items: items.map((delivery) => presentDelivery(delivery, names)) };
+  const records = await findToldRecords(db.read, tenantId, items);
+  return { ...counted, items: items.map((delivery) => presentDelivery(delivery, records)) };
 }
 
 interface DeliveryFilter {
@@ -173,5 +175,5 @@ export async function readWebhookDelivery(
     .findOne({ id })
     .withGraphFetched('tries');
   if (!delivery) throw missingDelivery(id);
-  return presentDelivery(delivery, await findRecordNames(trx, tenantId, [delivery]));
+  return presentDelivery(delivery, await findToldRecords(trx, tenantId, [delivery]));
 }

@@ -42,6 +42,7 @@ export const TimelineEntry = Type.Object(
           'What people call it: the number, the reference, the name of the workflow; of a correction its reason.',
       }),
     ),
+    workflowId: nullable(Uuid('Of an execution: id of its workflow.')),
     amount: nullable(
       DecimalValue({
         description:

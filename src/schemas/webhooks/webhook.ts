@@ -114,6 +114,7 @@ export const WebhookDelivery = Type.Object(
           'What people call it: number, reference, external id or name; of an execution its workflow.',
       }),
     ),
+    workflowId: nullable(Uuid('Of an execution: id of its workflow.')),
     status: oneOf(deliveryStatuses, 'How it stands: retrying while it waits for the next attempt.'),
     reason: nullable(Type.String({ description: 'Why it was given up; null when it was not.' })),
     attempts: Type.Array(Attempt, { description: 'The attempts so far.' }),
