@@ -51,6 +51,7 @@ import * as status from './access/status.js';
 import * as taxRate from './billing/tax-rate.js';
 import * as timeline from './accounts/timeline.js';
 import * as repricedAccount from './usage/repriced-account.js';
+import * as promoted from './usage/promoted.js';
 import * as repricing from './usage/repricing.js';
 import * as repricingChange from './usage/repricing-change.js';
 import * as usageCorrection from './usage/usage-correction.js';
@@ -176,6 +177,7 @@ export const modules: readonly object[] = [
   usageEvent,
   usageCorrection,
   repricedAccount,
+  promoted,
   repricing,
   repricingChange,
   usageMessage,

@@ -102,11 +102,15 @@ describe('prices in the console', function () {
     await visit.tabTo('Say what is made');
     await page.keyboard.press('Enter');
     await visit.told('It touches 2 events that were rated');
+    // spec/beyond.md R547: the card began later, and goes on as it is.
+    const path = `${external}/services/${calls}/rate-cards/USD/versions`;
+    const [first] = (await story.tenant.get(path).expect(200)).body.content;
+    const lastDay = new Date(Date.parse(first.fromDate) - 86_400_000).toISOString().slice(0, 10);
+    await visit.told(`It holds until ${lastDay}, when version 1 of ${first.fromDate} takes over`);
+    await visit.told('It is the earliest, so that it holds for all days before, too.');
     await visit.inspect('prices-forced');
     // Nothing was made by saying it.
-    const { body } = await story.tenant.get(
-      `${external}/services/${calls}/rate-cards/USD/versions`,
-    );
+    const { body } = await story.tenant.get(path);
     expect(body.content.map(({ fromDate }: { fromDate: string }) => fromDate)).to.not.include(
       '2026-03-01',
     );

@@ -156,7 +156,9 @@ describe('what if', () => {
     expect(execution.output).to.deep.equal(whole);
     expect(execution.input).to.deep.include({ repricingId });
     expect(made).to.include({ dryRun: false, forced: false });
-    expect(made.versions[0]).to.deep.include({ versionNo: 2, affectedEvents: 2 });
+    // spec/beyond.md R547: version 1 began on the day on which the story does.
+    const held = { toDate: '2026-04-01', nextVersionNo: 1, isFirst: true };
+    expect(made.versions[0]).to.deep.include({ versionNo: 2, affectedEvents: 2, ...held });
     expect(await versionsOf(one)).to.have.length(2);
     await tenant.post(promote, { ...body, dryRun: true }).expect(409);
   });

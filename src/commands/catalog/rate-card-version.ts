@@ -89,6 +89,31 @@ export async function insertCardVersion(
   return { ...warned, affectedEvents };
 }
 
+/** When a version holds, whatever day it was to begin on. */
+export interface VersionSpan {
+  /** Its last day, and the version that follows; null: none does. */
+  readonly toDate: string | null;
+  readonly nextVersionNo: number | null;
+  /** Whether it is the earliest, which holds for all days before, too. */
+  readonly isFirst: boolean;
+}
+
+/** When a version of a card holds. */
+export async function spanOfVersion(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  { currency, versionNo }: Pick<RateCardVersionDto, 'currency' | 'versionNo'>,
+): Promise<VersionSpan> {
+  const versions = await versionsOf(trx, scope, owner, currency).orderBy(['fromDate', 'versionNo']);
+  const place = versions.findIndex((version) => version.versionNo === versionNo);
+  return {
+    toDate: versions[place]?.lastDay ?? null,
+    nextVersionNo: versions[place + 1]?.versionNo ?? null,
+    isFirst: place === 0,
+  };
+}
+
 /**
  * Removes a version that is not in force yet, with its rows. 404: there is no such card or version.
  * 409: it is in force, or was.

@@ -10,7 +10,7 @@ import { quantityText } from '../shown/format.ts';
 import { None } from '../shown/values.tsx';
 import { execute, workflowList } from '../workflows/queries.ts';
 import { priceText } from './price-text.ts';
-import { cardsOf, promote, type Repricing } from './queries.ts';
+import { cardsOf, promote, versionsOf, type Repricing } from './queries.ts';
 
 type Row = Schemas['RateCardRow'];
 type Promoted = Schemas['Promoted'];
@@ -77,16 +77,35 @@ const kinds: Readonly<Record<string, string>> = {
   exceptionCard: 'the prices of a contract line',
 };
 
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+const dayAfter = (day: string): string =>
+  new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+
+/** Until when a version holds, where another one follows, and what it is the price of besides. */
+function spanText({ toDate, nextVersionNo, isFirst }: Promoted['versions'][number]): string {
+  const before = isFirst ? ' It is the earliest, so that it holds for all days before, too.' : '';
+  if (toDate === null || nextVersionNo === null) return before;
+  const stays = toDate < today() ? "; today's price stays" : '';
+  return (
+    ` It holds until ${toDate}, when version ${nextVersionNo} of ${dayAfter(toDate)} ` +
+    `takes over${stays}.${before}`
+  );
+}
+
 /** What is made of a change, in words. */
 function versionText(of: Promoted['versions'][number]): string {
   const { kind, versionNo, currency, affectedEvents } = of;
   if (kind === 'pricingLogic') return 'The pricing logic, for all usage from now on.';
-  if (kind === 'adjustment') return 'An adjustment beside the prices.';
+  if (kind === 'adjustment') {
+    const until = of.toDate === null ? '' : `, until ${of.toDate}`;
+    return `An adjustment beside the prices${until}.`;
+  }
   const touched =
     affectedEvents === null || affectedEvents === '0'
       ? ''
       : ` It touches ${quantityText(affectedEvents)} events that were rated: they stay as they are until they are rated again.`;
-  return `Version ${versionNo ?? ''} of ${kinds[kind] ?? kind} in ${currency ?? ''}.${touched}`;
+  return `Version ${versionNo ?? ''} of ${kinds[kind] ?? kind} in ${currency ?? ''}.${spanText(of)}${touched}`;
 }
 
 const Made = ({ of }: { readonly of: Promoted }): ReactNode => (
@@ -151,7 +170,7 @@ const RateAgain = ({
   readonly serviceIds: Repricing['serviceIds'];
 }): ReactNode => {
   const [service, ...others] = serviceIds ?? [];
-  if (from > new Date().toISOString().slice(0, 10)) return null;
+  if (from > today()) return null;
   const search = { from, ...(service === undefined || others.length > 0 ? {} : { service }) };
   return (
     <p>
@@ -163,6 +182,24 @@ const RateAgain = ({
     </p>
   );
 };
+
+/** Until when the version of a card holds that began on a day; the newest twenty are looked through. */
+function Holds({ of, fromDate }: { readonly of: CardChange; readonly fromDate: string }) {
+  const { data } = useQuery(versionsOf(of.serviceId, of.currency, 0));
+  const made = data?.content.find((version) => version.fromDate === fromDate);
+  return (
+    <p>
+      {made === undefined
+        ? ''
+        : made.toDate === undefined
+          ? `Version ${made.versionNo} in ${of.currency} holds from ${fromDate} on. `
+          : `Version ${made.versionNo} in ${of.currency} holds until ${made.toDate}: another one follows. `}
+      <Link to="/prices/$serviceId" params={{ serviceId: of.serviceId }}>
+        All versions of the card
+      </Link>
+    </p>
+  );
+}
 
 /** Puts it in force from a day on, once it was said what is made. */
 export function Promote({ of }: { readonly of: Repricing }): ReactNode {
@@ -176,10 +213,15 @@ export function Promote({ of }: { readonly of: Repricing }): ReactNode {
     return (
       <>
         <p className="good">
-          In force from {of.promotedFrom}, by <bdi>{of.promotedBy}</bdi>
+          Put in force from {of.promotedFrom} on, by <bdi>{of.promotedBy}</bdi>
           {of.isForced ? ', although limits were not kept' : ''}.
         </p>
         {made === undefined ? null : <Made of={made} />}
+        {of.changes.map((change, index) =>
+          isOfCard(change) ? (
+            <Holds key={index} of={change} fromDate={of.promotedFrom ?? ''} />
+          ) : null,
+        )}
         <RateAgain from={of.promotedFrom} serviceIds={of.serviceIds} />
       </>
     );

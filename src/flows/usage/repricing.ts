@@ -8,7 +8,8 @@ import type { Platform } from '../../process/platform.js';
 import { resolveNaturalKeys } from '../../queries/keys/resolve-natural-keys.js';
 import { requireHalfOpenRange } from '../../queries/lists/time-range.js';
 import { checkFor } from '../../schemas/fields/validator.js';
-import type { PromoteBody, Promoted, repriceWorkflow } from '../../schemas/usage/repricing.js';
+import type { PromoteBody, Promoted } from '../../schemas/usage/promoted.js';
+import type { repriceWorkflow } from '../../schemas/usage/repricing.js';
 import { runFlow, type FlowStart } from '../run-flow.js';
 
 const limit = (percent: Decimal | null | undefined): string | null =>

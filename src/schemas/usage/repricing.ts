@@ -14,6 +14,7 @@ import {
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
+import { PromoteBody, Promoted } from './promoted.js';
 import { percent, RepricedAccount, RepricedCharge } from './repriced-account.js';
 import { RepricingChange } from './repricing-change.js';
 import { Kept, sums } from './usage-correction.js';
@@ -236,52 +237,6 @@ export const RepricingPreview = Type.Object(
     ),
   },
   { description: 'What usage of an account would cost with other prices.' },
-);
-
-export const PromoteBody = writeBody(
-  {
-    fromDate: DateText('First day of the versions that are made.'),
-    force: optional(
-      Type.Boolean({ description: 'Whether it is done although the guard did not pass.' }),
-    ),
-    dryRun: optional(Type.Boolean({ description: 'Whether it is only said what would be made.' })),
-  },
-  { description: 'From when on the prices that were tried are to hold.' },
-);
-
-export const Promoted = Type.Object(
-  {
-    repricingId: Uuid('The repricing.'),
-    fromDate: DateText('First day of the versions.'),
-    forced: Type.Boolean({ description: 'Whether the guard did not pass.' }),
-    dryRun: Type.Boolean({ description: 'Whether nothing was made: it would be.' }),
-    executionId: Type.Optional(Uuid('The execution that has made it; not of a dry run.')),
-    versions: Type.Array(
-      Type.Object(
-        {
-          kind: Type.String({
-            description: 'rateCard, exceptionCard, pricingLogic or adjustment.',
-          }),
-          serviceId: nullable(Uuid('The service; null of a discount of all of them.')),
-          contractServiceId: nullable(
-            Uuid('The contract line of an exception card or a discount.'),
-          ),
-          currency: nullable(
-            Type.String({ description: 'ISO code; null of a logic, and of a percentage of any.' }),
-          ),
-          versionNo: nullable(Type.Integer({ description: 'The version of a card.' })),
-          pricingLogicId: nullable(Uuid('The pricing logic.')),
-          adjustmentId: nullable(Uuid('The adjustment.')),
-          affectedEvents: nullable(
-            Type.Integer({ description: 'Rated events that it touches; null: not counted.' }),
-          ),
-        },
-        { description: 'What was made.' },
-      ),
-      { description: 'In the order of the changes.' },
-    ),
-  },
-  { description: 'What was put in force.' },
 );
 
 const sorts = ['change:desc', 'change:asc'] as const;

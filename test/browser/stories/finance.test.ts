@@ -98,7 +98,7 @@ describe('the story of finance', function () {
     await finance.press('Say what is made');
     await finance.reads('It touches 2 events that were rated');
     await finance.press('Put it in force');
-    await finance.reads('In force from 2026-03-01');
+    await finance.reads('Put in force from 2026-03-01');
   });
 
   // spec/beyond.md R465

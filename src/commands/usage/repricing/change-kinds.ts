@@ -3,7 +3,7 @@ import { newId } from '../../../kernel/id.js';
 import { decimalText } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { utcDate } from '../../../kernel/time/date.js';
+import { dayBefore, utcDate } from '../../../kernel/time/date.js';
 import { Attribute, type CatalogOwner } from '../../../models/catalog/attribute.js';
 import { RateCard } from '../../../models/catalog/rate-card.js';
 import { Service } from '../../../models/catalog/service.js';
@@ -27,11 +27,16 @@ import {
   updatePricingLogic,
 } from '../../catalog/pricing-logic.js';
 import { resolveRateCards } from '../../catalog/rate-card-rows.js';
-import { createServiceCardVersion } from '../../catalog/rate-card-version.js';
+import {
+  createServiceCardVersion,
+  spanOfVersion,
+  type RateCardVersionDto,
+  type VersionSpan,
+} from '../../catalog/rate-card-version.js';
 import { resolveTriedAdjustment } from './tried-adjustment.js';
 
 /** What promoting a change has made. */
-export interface PromotedVersion {
+export interface PromotedVersion extends VersionSpan {
   readonly kind: string;
   readonly serviceId: string | null;
   readonly contractServiceId: string | null;
@@ -71,6 +76,9 @@ const none = {
   contractServiceId: null,
   currency: null,
   versionNo: null,
+  toDate: null,
+  nextVersionNo: null,
+  isFirst: false,
   pricingLogicId: null,
   adjustmentId: null,
   affectedEvents: null,
@@ -138,6 +146,18 @@ async function cardOf(
 }
 type CardRow = Awaited<ReturnType<typeof resolveRateCards>>[number]['rows'][number];
 
+/** What promoting says of a version that was made of a card. */
+const madeOfCard = async (
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  version: RateCardVersionDto,
+) => ({
+  versionNo: version.versionNo,
+  affectedEvents: version.affectedEvents,
+  ...(await spanOfVersion(trx, scope, owner, version)),
+});
+
 const rateCard: ChangeKind<RateCardChange> = {
   resolve: async (trx, scope, change, place) => {
     const { serviceId, currency } = change;
@@ -152,11 +172,11 @@ const rateCard: ChangeKind<RateCardChange> = {
     const card = await cardOf(trx, scope, { serviceId }, change, place);
     return { kind: 'rateCard', serviceId, card };
   },
-  promote: async (_trx, scope, { kind, serviceId, currency, rows }, fromDate) => {
+  promote: async (trx, scope, { kind, serviceId, currency, rows }, fromDate) => {
     const body = { currency, rows, fromDate };
     const version = await createServiceCardVersion(scope, serviceId, currency, body);
-    const { versionNo, affectedEvents } = version;
-    return { ...none, kind, serviceId, currency, versionNo, affectedEvents };
+    const made = await madeOfCard(trx, scope, { serviceId }, version);
+    return { ...none, ...made, kind, serviceId, currency };
   },
 };
 
@@ -187,8 +207,8 @@ const exceptionCard: ChangeKind<ExceptionCardChange> = {
     }
     const body = { currency, rows, fromDate };
     const version = await createExceptionCardVersion(scope, { contractServiceId }, currency, body);
-    const { versionNo, affectedEvents } = version;
-    return { ...none, kind, contractServiceId, currency, versionNo, affectedEvents };
+    const made = await madeOfCard(trx, scope, { contractServiceId }, version);
+    return { ...none, ...made, kind, contractServiceId, currency };
   },
 };
 
@@ -279,8 +299,9 @@ const adjustment: ChangeKind<AdjustmentChange> = {
   resolve: async (trx, scope, change, { at }) => resolveTriedAdjustment(trx, scope, change, at),
   promote: async (_trx, scope, { kind, adjustment: given }, fromDate) => {
     const made = await createAdjustment(scope, { ...given, from: fromDate });
-    const { id, serviceId, contractServiceId, currency } = made;
-    return { ...none, kind, serviceId, contractServiceId, currency, adjustmentId: id };
+    const { id, serviceId, contractServiceId, currency, to } = made;
+    const toDate = to === null ? null : dayBefore(to);
+    return { ...none, kind, serviceId, contractServiceId, currency, toDate, adjustmentId: id };
   },
 };
 

@@ -6,7 +6,8 @@ import { parseJson } from '../../../kernel/text/json.js';
 import type { PromoteInput } from '../../../messages/usage-workflow.js';
 import { Repricing } from '../../../models/usage/repricing/repricing.js';
 import { validate } from '../../../schemas/fields/validator.js';
-import { RepricingChanges, type Promoted } from '../../../schemas/usage/repricing.js';
+import type { Promoted } from '../../../schemas/usage/promoted.js';
+import { RepricingChanges } from '../../../schemas/usage/repricing.js';
 import { promoteChange, type PromotedVersion } from './change-kinds.js';
 
 /** 400, 409: it has nothing to put in force, or must not. */
