@@ -23,11 +23,15 @@ export async function listTenantsWithDue({ now }: Platform, { platform }: Cell):
   return [...new Set([...dues, ...journals])];
 }
 
-/** Does what is due of a tenant's grants, holds and journal; false: there is no more. */
+/** Does what is due of a tenant's grants, holds and journal, and notifies; false: there is no more. */
 export async function settleDueOf(platform: Platform, tenantId: string): Promise<boolean> {
   const scope = await watchScope(platform, tenantId, 'balances');
   const wallets = await settleDue(scope, walletsMax);
   const accounts = await releaseDueHolds(scope, walletsMax);
+  // Who shows what an account has, hears of it before the journal is kept.
+  if (wallets > 0 || accounts > 0) {
+    platform.changes.notify(tenantId, { usage: true, executions: [] });
+  }
   const isJournalBehind = await keepJournal(scope);
   return wallets === walletsMax || accounts > 0 || isJournalBehind;
 }

@@ -6,7 +6,8 @@ import { WholeNumber } from '../http/paging.js';
 export const Changed = Type.Object(
   {
     usage: Type.Boolean({
-      description: 'Whether usage was rated, rejected or found twice, or a hold has ended.',
+      description:
+        'Whether usage was rated, rejected or found twice, or a hold, or a grant by its time, has begun or ended.',
     }),
     executions: nullable(
       Type.Array(Type.String({ description: 'Id of the execution.' }), {

@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { accessKeyId, createAccessKey, revokeAccessKey } from '../../../src/access/access-keys.js';
 import { usage } from '../../support/billing/usage.js';
+import { createWallet } from '../../support/billing/wallets.js';
 import { useStory } from '../../support/story/story.js';
 import { openTestInstance, type TestTenant } from '../../support/servers/instance.js';
 
@@ -90,6 +92,28 @@ describe('GET /v1/changes', function () {
     await own.hears(({ usage }) => usage);
     expect(foreign.events).to.deep.equal([]);
     await Promise.all([own.close(), foreign.close()]);
+  });
+
+  // spec/beyond.md R535
+  it('tells of what is held, and of what ends with its time', async () => {
+    const { tenant } = story;
+    const accountId = await story.account('gamma');
+    await createWallet(tenant, accountId, { balance: 20 });
+    const body = { accountId, currency: 'USD', amount: 1 };
+    const hold = (key: string, expiresInSeconds: number) =>
+      tenant.post('/v1/holds', { ...body, key, expiresInSeconds }).expect(201);
+    const stream = await open();
+    await hold('one', 600);
+    await stream.hears(({ usage }) => usage);
+    stream.events.length = 0;
+    await hold('two', 600).set('idempotency-key', 'two');
+    await stream.hears(({ usage }) => usage);
+    const { expiresAt } = (await hold('three', 1)).body;
+    await wait(Date.parse(expiresAt) - Date.now());
+    // What began was told by then.
+    stream.events.length = 0;
+    await stream.hears(({ usage }) => usage);
+    await stream.close();
   });
 
   it('names the executions that begin, go on and end', async () => {
