@@ -304,6 +304,11 @@ describe('the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.told('by tester');
     expect(await visit.text()).to.not.include('End that of tester');
+    // spec/beyond.md R534
+    await visit.told('The session of tester has ended.');
+    expect(await visit.page.evaluate('document.activeElement.textContent')).to.equal(
+      'The session of tester has ended.',
+    );
     await visit.checkAccess();
     await visit.shoot('sessions-ended');
     await other.page.reload();

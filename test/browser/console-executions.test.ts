@@ -214,8 +214,12 @@ describe('executions in the console', function () {
     expect((await tenant.get(path).expect(200)).body.status).to.equal('running');
     await visit.tabTo('Cancel it now');
     await visit.page.keyboard.press('Enter');
-    await visit.told('canceled');
+    // The button goes once the page knows that it has ended (spec/beyond.md R534).
+    await visit.page.waitForFunction(`!document.body.innerText.includes('Cancel it')`);
     expect((await tenant.get(path).expect(200)).body.status).to.equal('canceled');
+    expect(await visit.page.evaluate('document.activeElement.textContent')).to.equal(
+      'It is told to end.',
+    );
   });
 
   // spec/beyond.md R464

@@ -52,7 +52,10 @@ describe('access keys in the console', function () {
     await visit.inspect('keys-revoke');
     await visit.tabTo('Revoke Reads for the warehouse now');
     await page.keyboard.press('Enter');
-    await visit.told('revoked');
+    // spec/beyond.md R534
+    const told = 'Reads for the warehouse is revoked.';
+    await visit.told(told);
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal(told);
     await visit.inspect('keys');
     const { body } = await story.tenant.get('/v1/access-keys').expect(200);
     expect(body.data).to.have.length(1);

@@ -7,7 +7,7 @@ import { read } from '../api/problem.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { useSession } from '../session/signed-in.tsx';
 import { Action } from '../shown/action.tsx';
-import { Confirmed } from '../shown/confirmed.tsx';
+import { Confirmed, useTold } from '../shown/confirmed.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Field } from '../shown/field.tsx';
 import { Listed } from '../shown/listed.tsx';
@@ -15,6 +15,9 @@ import { Instant, orNone, Status } from '../shown/values.tsx';
 
 type AccessKey = Schemas['AccessKey'];
 type Role = Schemas['AccessKeyCreate']['roles'][number];
+
+/** Says what became of a row, which has no button any more then. */
+type Tell = (text: string) => void;
 
 const size = 25;
 
@@ -42,7 +45,7 @@ const roles: readonly (readonly [Role, string])[] = [
 const nameOf = ({ name, id }: Pick<AccessKey, 'name' | 'id'>): string => name ?? id;
 
 /** What would stop, before it does: a key that was revoked never comes back. */
-function Revoke({ of }: { readonly of: AccessKey }): ReactNode {
+function Revoke({ of, onTold }: { readonly of: AccessKey; readonly onTold: Tell }): ReactNode {
   const session = useSession();
   const isOwn = session.status === 'signedIn' && session.person.subject === `key:${of.id}`;
   return (
@@ -50,6 +53,7 @@ function Revoke({ of }: { readonly of: AccessKey }): ReactNode {
       operation="revokeAccessKey"
       name={`Revoke ${nameOf(of)}`}
       onDo={() => revokeKey(of.id)}
+      onDone={() => onTold(`${nameOf(of)} is revoked.`)}
     >
       <p>
         Whatever sends it is refused within five seconds, and what clients were allowed with it
@@ -60,7 +64,7 @@ function Revoke({ of }: { readonly of: AccessKey }): ReactNode {
   );
 }
 
-const columns: readonly Column<AccessKey>[] = [
+const columnsOf = (onTold: Tell): readonly Column<AccessKey>[] => [
   { name: 'Name', show: ({ name }) => <bdi>{orNone(name)}</bdi> },
   { name: 'Id', show: ({ id }) => <code>{id}</code> },
   { name: 'May', show: ({ roles: held }) => held.join(', ') },
@@ -72,7 +76,8 @@ const columns: readonly Column<AccessKey>[] = [
   { name: 'Ends', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
   {
     name: 'Revoked',
-    show: (key) => (key.status === 'valid' ? <Revoke of={key} /> : <Instant at={key.revokedAt} />),
+    show: (key) =>
+      key.status === 'valid' ? <Revoke of={key} onTold={onTold} /> : <Instant at={key.revokedAt} />,
   },
 ];
 
@@ -164,15 +169,17 @@ export function KeysPage(): ReactNode {
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useQuery(keyList(page));
+  const [told, tell] = useTold();
   return (
     <Page title="Access keys">
       <Make />
       <Section title="Keys">
+        {told}
         <Listed
           query={query}
           caption="Access keys, the latest first"
           name="access keys"
-          columns={columns}
+          columns={columnsOf(tell)}
           keyOf={({ id }) => id}
           page={page}
           size={size}

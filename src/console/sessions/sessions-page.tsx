@@ -6,12 +6,15 @@ import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { Page } from '../frame/page.tsx';
 import { useSession } from '../session/signed-in.tsx';
-import { Confirmed } from '../shown/confirmed.tsx';
+import { Confirmed, useTold } from '../shown/confirmed.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 
 type Grant = Schemas['OauthGrant'];
+
+/** Says what became of a row, which has no button any more then. */
+type Tell = (text: string) => void;
 
 const size = 25;
 
@@ -63,13 +66,14 @@ const Whose = ({ of }: { readonly of: Grant }): ReactNode => (
 );
 
 /** What ends with it, before it does. */
-function End({ of }: { readonly of: Grant }): ReactNode {
+function End({ of, onTold }: { readonly of: Grant; readonly onTold: Tell }): ReactNode {
   const isOwn = useIsOwn(of);
   return (
     <Confirmed
       operation="revokeOauthGrant"
       name={isOwn ? 'End that of this browser' : `End that of ${of.subject}`}
       onDo={() => endSession(of.id)}
+      onDone={() => onTold(`The session of ${of.subject} has ended.`)}
     >
       <p>
         {isOwn
@@ -80,7 +84,7 @@ function End({ of }: { readonly of: Grant }): ReactNode {
   );
 }
 
-const columns: readonly Column<Grant>[] = [
+const columnsOf = (onTold: Tell): readonly Column<Grant>[] => [
   { name: 'Whose', show: (grant) => <Whose of={grant} /> },
   { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
   {
@@ -103,7 +107,7 @@ const columns: readonly Column<Grant>[] = [
         );
       }
       if (isOver(grant)) return 'over';
-      return <End of={grant} />;
+      return <End of={grant} onTold={onTold} />;
     },
   },
 ];
@@ -115,17 +119,19 @@ export function SessionsPage(): ReactNode {
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useQuery(grantList(page));
+  const [told, tell] = useTold();
   return (
     <Page title="Sessions">
       <p>
         Who is signed in to this console, and which assistants were let in. Ending one takes effect
         at once.
       </p>
+      {told}
       <Listed
         query={query}
         caption="Sessions, the latest first"
         name="sessions"
-        columns={columns}
+        columns={columnsOf(tell)}
         keyOf={({ id }) => id}
         page={page}
         size={size}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Confirmed } from '../shown/confirmed.tsx';
+import { Confirmed, useTold } from '../shown/confirmed.tsx';
 import { instantText } from '../shown/format.ts';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
@@ -79,6 +79,7 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
 export function ExecutionPage(): ReactNode {
   const { workflowId, executionId } = route.useParams();
   const query = useQuery(execution(workflowId, executionId));
+  const [told, tell] = useTold();
   const found = query.data;
   const title = found ? `Execution of ${instantText(found.startedAt)}` : 'Execution';
   return (
@@ -98,6 +99,7 @@ export function ExecutionPage(): ReactNode {
         </Trail>
       }
     >
+      {told}
       <Loaded query={query}>
         {(of) => (
           <>
@@ -116,7 +118,7 @@ export function ExecutionPage(): ReactNode {
                 operation="cancelExecution"
                 name="Cancel it"
                 onDo={() => cancel(workflowId, executionId)}
-                told={() => 'It is told to end.'}
+                onDone={() => tell('It is told to end.')}
               >
                 <p>
                   It ends after what is under way, and cannot go on again.{' '}
