@@ -113,6 +113,7 @@ const billingRoute = createRoute({
 const billingRunRoute = createRoute({
   ...at,
   path: '/billing/$billingRunId',
+  validateSearch: (search: Search) => texts(search, ['since']),
   component: lazyRouteComponent(() => import('./billing/run-page.tsx'), 'RunPage'),
 });
 

@@ -62,6 +62,50 @@ describe('billing in the console', function () {
     await visit.inspect('billing-dry-run-not-over');
   });
 
+  // spec/beyond.md R540
+  it('bills nothing that a dry run did not show: what has changed since is shown first', async () => {
+    await story.account('late', { name: 'Late & Co.' });
+    const april = (account: string) =>
+      story.send(usage(account, calls, { eventTimestamp: '2026-04-05T10:00:00Z' }));
+    const runs = async () =>
+      (await story.tenant.get('/v1/billing-runs').expect(200)).body.data.filter(
+        (run: { dryRun: boolean; periodStart: string }) =>
+          !run.dryRun && run.periodStart === '2026-04-01',
+      );
+    await april('acme');
+    await visit.open('/console/billing?from=2026-04-01&to=2026-04-30', 'Billing');
+    await visit.click('button', 'Show what would be billed');
+    await visit.arrive('Dry run of 2026-04-01 to 2026-04-30');
+    await visit.find('button', 'Bill it');
+    const old = visit.page.url();
+    await visit.told('Before it is billed, another dry run looks whether it is still the same');
+    await april('late');
+    await visit.tabTo('Bill it');
+    await visit.page.keyboard.press('Enter');
+    await visit.find('table', 'What has changed since');
+    await visit.told('Nothing was billed. Since the dry run of 2026-');
+    await visit.find('table', 'Invoices that have changed, without tax');
+    expect(await visit.text()).to.match(/Invoice, USD\s+1\s+2\s+USD/);
+    expect(await visit.text()).to.match(/Late & Co\.\s+Invoice\s+–\s*\S*\s*USD 1\.00/);
+    expect(await runs()).to.have.length(0);
+    await visit.inspect('billing-changed');
+    await visit.find('button', 'Bill it, whatever has changed');
+    await visit.tabTo('Bill it');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Run of 2026-04-01 to 2026-04-30');
+    await visit.find('table', 'What was billed');
+    const [run, ...others] = await runs();
+    expect(others).to.have.length(0);
+    // The page that showed it before knows.
+    await visit.page.goto(old);
+    await visit.told('This was billed since by a run of 2026-04-01 to 2026-04-30');
+    expect(await visit.text()).to.not.include('Bill it');
+    await visit.inspect('billing-billed-since');
+    await visit.click('link', 'a run of 2026-04-01 to 2026-04-30');
+    await visit.arrive('Run of 2026-04-01 to 2026-04-30');
+    expect(visit.page.url()).to.include(run.id);
+  });
+
   it('names the one account that is billed, whose name may end with a full stop', async () => {
     const id = await story.account('inc', { name: 'Acme Inc.' });
     await visit.open(`/console/billing?accountId=${id}`, 'Billing');

@@ -5,6 +5,7 @@ import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
+import { isSame } from './changes.ts';
 
 export type Run = Schemas['BillingRun'];
 
@@ -21,17 +22,19 @@ export const runList = (page: number) =>
     },
   });
 
+const readRun = (billingRunId: string, signal?: AbortSignal): Promise<Run> =>
+  read(
+    api.GET('/v1/billing-runs/{billingRunId}', {
+      params: { path: { billingRunId } },
+      ...(signal ? { signal } : {}),
+    }),
+  );
+
 export const billingRun = (billingRunId: string) =>
   queryOptions({
     queryKey: ['billing run', billingRunId],
     ...live('executions', billingRunId),
-    queryFn: ({ signal }): Promise<Run> =>
-      read(
-        api.GET('/v1/billing-runs/{billingRunId}', {
-          params: { path: { billingRunId } },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => readRun(billingRunId, signal),
   });
 
 /** What is billed: the days, and perhaps one account. */
@@ -52,6 +55,45 @@ export const startRun = (wanted: Wanted, dryRun: boolean) =>
       body: { data: { ...wanted, dryRun }, async: true },
     }),
   );
+
+/** What a run was asked for. */
+export const wantedOf = ({ periodStart, periodEnd, accountId }: Run): Wanted => ({
+  periodStart,
+  periodEnd,
+  ...(accountId === null ? {} : { accountId }),
+});
+
+const restMs = 500;
+
+async function untilEnded(billingRunId: string): Promise<Run> {
+  for (;;) {
+    const run = await readRun(billingRunId);
+    if (run.status === 'completed') return run;
+    if (run.status !== 'running') throw new Error(run.error ?? `The dry run is ${run.status}.`);
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+}
+
+/** What came of a look before billing. */
+export interface Looked {
+  /** The run to be shown: that which bills, or a dry run of what would be billed now. */
+  readonly runId: string;
+  readonly isBilled: boolean;
+}
+
+/**
+ * Bills what a dry run has shown if another one shows the same (docs/decisions/0552); the invoices of
+ * what is too large to be shown are told by their number.
+ */
+export async function billAsShown(shown: Run): Promise<Looked> {
+  const { billedBy } = await readRun(shown.id);
+  if (billedBy !== null) return { runId: billedBy, isBilled: true };
+  const wanted = wantedOf(shown);
+  const { executionId } = await startRun(wanted, true);
+  const now = await untilEnded(executionId);
+  if (!isSame(shown, now)) return { runId: executionId, isBilled: false };
+  return { runId: (await startRun(wanted, false)).executionId, isBilled: true };
+}
 
 export type Schedule = Schemas['Schedule'];
 

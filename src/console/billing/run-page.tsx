@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
 import type { EventSearch } from '../usage/queries.ts';
-import { NotOver } from './not-over.tsx';
-import { billingRun, startRun, type Run } from './queries.ts';
+import { BillIt, Changed } from './bill.tsx';
+import { billingRun, type Run } from './queries.ts';
 
 type Total = NonNullable<Run['totals']>[number];
 type Draft = Run['drafts'][number];
@@ -110,9 +109,14 @@ const Progress = ({ of }: { readonly of: Run }): ReactNode => (
 );
 
 /** What it has billed or would bill. */
-function Billed({ run }: { readonly run: Run }): ReactNode {
-  const navigate = useNavigate();
-  const { id, dryRun, periodStart, periodEnd, accountId, invoiceCount } = run;
+function Billed({
+  run,
+  since,
+}: {
+  readonly run: Run;
+  readonly since: string | undefined;
+}): ReactNode {
+  const { id, dryRun, invoiceCount } = run;
   if (invoiceCount === '0') {
     return (
       <Empty>
@@ -120,7 +124,6 @@ function Billed({ run }: { readonly run: Run }): ReactNode {
       </Empty>
     );
   }
-  const wanted = { periodStart, periodEnd, ...(accountId === null ? {} : { accountId }) };
   return (
     <>
       {run.totals === null ? null : (
@@ -141,19 +144,7 @@ function Billed({ run }: { readonly run: Run }): ReactNode {
               `${of} ${invoiceType} ${currency} ${index}`
             }
           />
-          <NotOver periodEnd={periodEnd} />
-          <Action
-            operation="executeWorkflow"
-            name="Bill it"
-            isPrimary
-            onDo={() => startRun(wanted, false)}
-            onDone={({ executionId }) =>
-              void navigate({
-                to: '/billing/$billingRunId',
-                params: { billingRunId: executionId },
-              })
-            }
-          />
+          <BillIt run={run} since={since} />
         </>
       ) : (
         <p>
@@ -202,6 +193,7 @@ const route = getRouteApi('/billing/$billingRunId');
 /** A billing run: what it billed, what it left out and why. */
 export function RunPage(): ReactNode {
   const { billingRunId } = route.useParams();
+  const { since } = route.useSearch();
   const query = useQuery(billingRun(billingRunId));
   const found = query.data;
   const title = found
@@ -234,7 +226,10 @@ export function RunPage(): ReactNode {
                 <p>{run.error}</p>
               </div>
             )}
-            {run.status === 'completed' ? <Billed run={run} /> : null}
+            {run.status === 'completed' && run.dryRun && since !== undefined ? (
+              <Changed since={since} run={run} />
+            ) : null}
+            {run.status === 'completed' ? <Billed run={run} since={since} /> : null}
             {run.problems.length === 0 ? null : (
               <Section title="What was left out">
                 <DataTable

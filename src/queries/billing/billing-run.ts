@@ -331,6 +331,26 @@ async function compareDrafts(
   });
 }
 
+/** The run that bills what a dry run has shown, if one has begun since: the latest. */
+async function findBilledBy(
+  { db, tenantId }: Scope,
+  { startedAt }: ExecutionRecord,
+  { dryRun, periodStart, periodEnd, accountId }: SummaryDto,
+): Promise<string | null> {
+  if (!dryRun) return null;
+  const [found] = await sqlRows<{ id: string }>(
+    db.read,
+    `select id from execution
+     where tenant_id = :tenantId and workflow = 'runBilling' and started_at > :startedAt
+       and status in ('running', 'completed') and input->>'dryRun' is distinct from 'true'
+       and input->>'periodStart' = :periodStart and input->>'periodEnd' = :periodEnd
+       and (input->>'accountId' is null or input->>'accountId' = :accountId)
+     order by started_at desc, id desc limit 1`,
+    { tenantId, startedAt, periodStart, periodEnd, accountId },
+  );
+  return found?.id ?? null;
+}
+
 /** A billing run with what it left out and why (spec/beyond.md R377), and its record. 404: there is none. */
 export async function readBillingRun(
   scope: Scope,
@@ -346,6 +366,7 @@ export async function readBillingRun(
     problems: [...(output?.problems ?? [])],
     drafts: await compareDrafts(scope, summary.periodStart, output?.invoices ?? []),
     progress: null,
+    billedBy: await findBilledBy(scope, record, summary),
   };
   return { run, record };
 }

@@ -135,6 +135,11 @@ export const BillingRun = Type.Object(
       description: 'Of a dry run: the invoices that it would make, at most 200.',
     }),
     progress: nullable(BillingProgress),
+    billedBy: nullable(
+      Uuid(
+        'Of a dry run: the latest run that began after it and bills the same period of the same account, or of all. Null: there is none.',
+      ),
+    ),
   },
   { description: 'A billing run, with what it left out and why.' },
 );
@@ -162,7 +167,8 @@ export const billingRunOperations = {
     summary: 'Read a billing run, with what it left out and why',
     details:
       'While it runs, how far it is. Of a dry run the invoices that it would make, each beside the one ' +
-      'before; those that a run has made are listed by listInvoices with its id.',
+      'before, and the run that has billed its period since; those that a run has made are listed by ' +
+      'listInvoices with its id.',
     success: reply.dto(BillingRun),
     errors: [404],
   }),

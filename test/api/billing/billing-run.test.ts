@@ -66,6 +66,9 @@ describe('billing runs over HTTP', function () {
     const [latest] = (await listed()).data;
     expect(latest).to.include({ accountId: acme, dryRun: false, invoiceCount: 1 });
     const { totals, drafts } = await read(latest.id);
+    // spec/beyond.md R540
+    const shown = (await listed()).data.find(({ dryRun }: { dryRun: boolean }) => dryRun);
+    expect(await read(shown.id)).to.include({ accountId: null, billedBy: null });
     expect(totals[0]).to.include({ count: 1, amount: 3, taxAmount: 0 });
     expect(drafts).to.deep.equal([]);
     const made = await story.tenant
@@ -90,6 +93,22 @@ describe('billing runs over HTTP', function () {
     const failed = { status: 'failed', invoiceCount: null, error: 'The database was away.' };
     expect((await listed()).data[0]).to.include(failed);
     expect(await read(latest.id)).to.include({ ...failed, totals: null, invoiceDate: null });
+  });
+
+  // spec/beyond.md R540
+  it('name the run that has billed since what a dry run has shown', async () => {
+    await story.preview('2026-02');
+    const { id } = (await listed()).data[0];
+    expect((await read(id)).billedBy).to.equal(null);
+    await story.bill('2026-02', { accountId: acme });
+    expect((await read(id)).billedBy).to.equal(null);
+    await story.bill('2026-02');
+    const billed = (await listed()).data[0].id;
+    expect((await read(id)).billedBy).to.equal(billed);
+    // Those after it show what is left.
+    await story.preview('2026-02');
+    expect((await read((await listed()).data[0].id)).billedBy).to.equal(null);
+    expect((await read(billed)).billedBy).to.equal(null);
   });
 
   it('are 404 where there is none', async () => {
