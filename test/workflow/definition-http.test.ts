@@ -166,7 +166,8 @@ describe("tenants' workflows: calls of servers elsewhere", () => {
   });
 
   it('send secrets, and never show them, whatever the server repeats', async () => {
-    const secret = 'hush "4711" /+ä';
+    // No digits alone: Temporal's histories are full of such.
+    const secret = 'hush "door-4711" /+ä';
     await tenant.put('/v1/secrets/CRM', { value: secret }).expect(200);
     server.answer = (asked, response) => {
       const sent = String(asked.headers['x-token']);
@@ -215,7 +216,7 @@ describe("tenants' workflows: calls of servers elsewhere", () => {
     const shown = [textsOf(body), textsOf(timeline), textsOf(histories)].map((all) => all.join());
     for (const text of shown) {
       expect(text).to.contain('***');
-      expect(text).not.to.contain('4711');
+      expect(text).not.to.contain('door-4711');
       expect(text).not.to.contain(Buffer.from(secret).toString('base64'));
     }
   });
