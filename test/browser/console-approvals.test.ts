@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { external } from '../support/servers/instance.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -42,6 +43,12 @@ describe('approvals of records in the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.arrive(title);
     await visit.told('services / 1 / serviceId');
+    // spec/beyond.md R549
+    await visit.tabTo('Reject');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('Give a reason first.');
+    const approval = `/v1/approvals/${contract.id}`;
+    expect((await story.tenant.get(approval).expect(200)).body.status).to.equal('pending');
     await visit.tabTo('Reason');
     await visit.page.keyboard.type('Not these terms.');
     await visit.tabTo('Reject');

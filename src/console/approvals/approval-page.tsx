@@ -5,7 +5,7 @@ import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Changes } from '../audit/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { Reason } from '../shown/field.tsx';
+import { lackOfReason, Reason } from '../shown/field.tsx';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
@@ -27,6 +27,7 @@ function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
         operation="decideApproval"
         name="Reject"
         isDangerous
+        lacks={lackOfReason(reason)}
         onDo={() => decide(approvalId, 'reject', reason)}
         told={({ status }) => `It is ${status}.`}
       />
