@@ -107,6 +107,8 @@ interface ChangeRow {
   readonly action: string;
   readonly name: string | null;
   readonly amount: string | null;
+  /** What an invoice was credited by. */
+  readonly credit: string | null;
   readonly currency: string | null;
   readonly status: string | null;
   readonly paymentStatus: string | null;
@@ -121,6 +123,8 @@ const changeRowsSql = `
     case entity when 'invoice'
       then (state ->> 'amount')::numeric + (state ->> 'tax_amount')::numeric
       when 'payment' then (state ->> 'amount')::numeric end as amount,
+    case entity when 'invoice' then
+      (after ->> 'credited_amount')::numeric - (before ->> 'credited_amount')::numeric end as credit,
     case when entity in ('invoice', 'payment') then state ->> 'currency' end as currency,
     state ->> 'invoice_status' as status, state ->> 'payment_status' as "paymentStatus",
     array(
@@ -158,11 +162,13 @@ function verbOf({ entity, action, changed, status, paymentStatus }: ChangeRow): 
 }
 
 function presentChange(row: ChangeRow): Entry {
-  const { at, actor, requestId, entity, entityId, name, amount, currency, changed } = row;
+  const { at, actor, requestId, entity, entityId, name, currency, changed } = row;
+  const verb = verbOf(row);
+  const amount = verb === 'credited' ? row.credit : row.amount;
   return {
     at: at.toISOString(),
     kind: kindOf.get(entity) ?? 'change',
-    event: `${entity}.${verbOf(row)}`,
+    event: `${entity}.${verb}`,
     recordType: entity,
     recordId: entityId,
     name,

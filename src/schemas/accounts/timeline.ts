@@ -46,7 +46,7 @@ export const TimelineEntry = Type.Object(
     amount: nullable(
       DecimalValue({
         description:
-          'Of an invoice its total, of a payment or grant its amount, of an alert the figure that passed its threshold.',
+          'Of an invoice its total, or what it was credited by, of a payment or grant its amount, of an alert the figure that passed its threshold.',
       }),
     ),
     currency: nullable(Type.String({ description: 'ISO code of the amount.' })),

@@ -87,6 +87,26 @@ describe('the timeline of an account', () => {
     expect(data.find(({ name }) => name === 'billing-run')).to.include({ kind: 'flow' });
   });
 
+  // spec/beyond.md R550
+  it('says of a credit note how much was credited', async () => {
+    const { tenant: own } = story;
+    const credited = await story.account('credited');
+    const calls = await story.service('Credited calls');
+    await story.subscribe('credited', [calls], { name: 'C', number: 'C-2' });
+    await story.send(usage('credited', calls));
+    const { invoices } = await story.bill('2026-03', { accountId: credited });
+    const path = `/v1/invoices/${invoices[0]?.id}`;
+    const [item] = (invoices[0]?.items ?? []) as unknown as { id: string }[];
+    const items = [{ itemId: item?.id, amount: 0.25 }];
+    await own.post(`${path}/credit-notes`, { reason: 'Too much.', items }).expect(201);
+    const { body } = await own.get('/v1/accounts/credited/timeline').expect(200);
+    const amounts = Object.fromEntries(
+      (body.data as Entry[]).map(({ event, amount }) => [event, amount]),
+    );
+    // 100 calls at 0.01; the note itself is posted, too.
+    expect(amounts['invoice.credited']).to.equal(0.25);
+  });
+
   it('has pages, kinds and times', async () => {
     const { pagination, data } = await page('?limit=1000');
     expect(pagination).to.include({ total: data.length });
