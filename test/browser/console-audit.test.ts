@@ -50,6 +50,13 @@ describe('the audit in the console', function () {
     await visit.inspect('audit-empty');
     await visit.open('/console/audit?entity=account', 'Audit');
     await visit.told('1 to 25 of 32');
+    // spec/beyond.md R551
+    await visit.tabTo('What');
+    await visit.page.keyboard.type('contract s');
+    await visit.page.keyboard.press('Tab');
+    await visit.click('button', 'Show');
+    await visit.page.waitForFunction('location.search.includes("entity=contractService")');
+    await visit.open('/console/audit?entity=account', 'Audit');
     await visit.click('button', 'Next');
     await visit.told('26 to 32 of 32');
   });

@@ -47,6 +47,58 @@ const auditList = ({ page = 0, entity, ...filters }: AuditSearch) => {
 const wordsOf = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+/** What changes can be of: the types see to it that none is missing. */
+const entities = {
+  account: true,
+  address: true,
+  service: true,
+  attribute: true,
+  pricingLogic: true,
+  rateCard: true,
+  rateCardRow: true,
+  contract: true,
+  contractService: true,
+  payment: true,
+  wallet: true,
+  walletGrant: true,
+  walletHold: true,
+  alert: true,
+  adjustment: true,
+  workflowDefinition: true,
+  workflowVersion: true,
+  approval: true,
+  approvalDecision: true,
+  invoice: true,
+  invoiceItem: true,
+  serviceLayout: true,
+  recordType: true,
+  record: true,
+  webhook: true,
+  taxRate: true,
+  paymentApplication: true,
+  toolCall: true,
+  usageCorrection: true,
+  usageEventChange: true,
+  repricing: true,
+  accessKey: true,
+  accessToken: true,
+  audit: true,
+  oauthClient: true,
+  oauthGrant: true,
+  schedule: true,
+  seller: true,
+  signIn: true,
+  signingKey: true,
+  tenant: true,
+} as const satisfies Readonly<Record<Entry['entity'], true>>;
+
+const entityNames = [
+  ['', 'Any'],
+  ...Object.keys(entities)
+    .map((entity) => [entity, wordsOf(entity)] as const)
+    .toSorted(([, one], [, other]) => one.localeCompare(other)),
+] as const;
+
 /** By what people know records, the best first. */
 const titles = ['name', 'title', 'invoiceNo', 'number', 'paymentReference', 'externalId', 'url'];
 
@@ -119,7 +171,7 @@ export function AuditPage(): ReactNode {
         label="Which changes"
         fields={[
           { name: 'actor', label: 'Who', value: actor, hint: 'Name, or key:…' },
-          { name: 'entity', label: 'What', value: entity, hint: 'account' },
+          { name: 'entity', label: 'What', value: entity, options: entityNames },
           { name: 'id', label: 'Its id', value: id },
           { name: 'from', label: 'From', value: from, type: 'date' },
           { name: 'to', label: 'Until', value: to, type: 'date' },
