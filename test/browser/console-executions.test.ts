@@ -154,7 +154,8 @@ describe('executions in the console', function () {
     await visit.inspect('workflow-audit');
     await visit.tabTo('Execute');
     await page.keyboard.press('Enter');
-    await visit.told("'periodEnd' must not be before 'periodStart'");
+    // spec/beyond.md R515
+    await visit.told('“Period end” must not be before “Period start”');
     expect(visit.complaints.splice(0)).to.have.length(1);
     await visit.tabTo('Period end');
     await page.keyboard.type('03312026');

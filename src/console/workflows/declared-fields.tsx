@@ -111,6 +111,7 @@ function Line({
   const change = (typed: string): void => onChange(withMember(text, of, typed));
   const choices = choicesOf(of);
   const common = {
+    name: of.name,
     value,
     'aria-describedby': hintId,
     'aria-required': of.isRequired,
