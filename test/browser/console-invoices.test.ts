@@ -78,13 +78,16 @@ describe('invoices and receipts in the console', function () {
     await visit.find('table', 'Invoices, the latest first');
     await visit.find('columnheader', 'Period');
     await visit.told('2026-03-01 to 2026-03-31');
+    // spec/beyond.md R541
+    for (const name of ['Dated from', 'Dated until']) await visit.find('Date', name);
+    await visit.find('columnheader', 'Dated');
     await visit.inspect('invoices');
     await visit.open('/console/invoices?q=nothing', 'Invoices');
-    await visit.told('No invoice has this in its number, is of these days and has this status.');
+    await visit.told('No invoice has this in its number, is dated so and has this status.');
     await visit.inspect('invoices-none');
     // spec/beyond.md R452
     await visit.open('/console/invoices?status=paid', 'Invoices');
-    await visit.told('No invoice has this in its number, is of these days and has this status.');
+    await visit.told('No invoice has this in its number, is dated so and has this status.');
     await visit.tabTo('Status');
     await visit.page.keyboard.type('Open');
     await visit.tabTo('Show');

@@ -37,7 +37,7 @@ const columns: readonly Column<Row>[] = [
     name: 'Account',
     show: ({ AccountId, AccountName: name }) => <AccountName accountId={AccountId} name={name} />,
   },
-  { name: 'Date', show: ({ InvoiceDate }) => <span className="whole">{InvoiceDate}</span> },
+  { name: 'Dated', show: ({ InvoiceDate }) => <span className="whole">{InvoiceDate}</span> },
   { name: 'Period', show: (row) => <Period of={row} /> },
   { name: 'Status', show: ({ InvoiceStatus__r: status }) => <Status name={status?.Name} /> },
   { name: 'Due', show: ({ DueDate }) => <span className="whole">{orNone(DueDate)}</span> },
@@ -62,7 +62,7 @@ const Csv = ({ of }: { readonly of: InvoiceSearch }): ReactNode => (
     <Download path={csvOf(of)} name="invoices.csv">
       {of.fromDate === undefined && of.toDate === undefined
         ? 'All of them as CSV'
-        : 'Those of these days as CSV'}
+        : 'Those dated so as CSV'}
     </Download>
   </p>
 );
@@ -70,7 +70,7 @@ const Csv = ({ of }: { readonly of: InvoiceSearch }): ReactNode => (
 /** Where there is none: of these filters, or at all. */
 const None = ({ isFiltered }: { readonly isFiltered: boolean }): ReactNode =>
   isFiltered ? (
-    <p>No invoice has this in its number, is of these days and has this status.</p>
+    <p>No invoice has this in its number, is dated so and has this status.</p>
   ) : (
     <>
       <p>Nothing is billed yet. A billing run makes invoices:</p>
@@ -101,8 +101,8 @@ export function InvoicesPage(): ReactNode {
         label="Which invoices"
         fields={[
           { name: 'q', label: 'Find invoices', value: q ?? '', hint: 'Number' },
-          { name: 'fromDate', label: 'From', value: fromDate ?? '', type: 'date' },
-          { name: 'toDate', label: 'Until', value: toDate ?? '', type: 'date' },
+          { name: 'fromDate', label: 'Dated from', value: fromDate ?? '', type: 'date' },
+          { name: 'toDate', label: 'Dated until', value: toDate ?? '', type: 'date' },
           {
             name: 'status',
             label: 'Status',
