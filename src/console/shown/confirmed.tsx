@@ -67,8 +67,8 @@ export function Confirmed({
             operation={operation}
             name={`${name} now`}
             isDangerous
-            onDo={onDo}
-            onDone={onDone}
+            // Said even where the page has learned of it first, and the button is gone.
+            onDo={() => onDo().then(onDone)}
           />
         </div>
       ) : null}

@@ -95,7 +95,7 @@ describe('the story of pricing', function () {
     await pricing.reads('Version 2 of the card in USD.');
     await visit.inspect('prices-promoting');
     await pricing.press('Put it in force');
-    await pricing.reads(`In force from ${dayOf(firstOf(1))}`);
+    await pricing.reads(`Put in force from ${dayOf(firstOf(1))} on`);
     await visit.checkAccess();
     await visit.shoot('prices-promoted');
     const { text } = await story.tenant
