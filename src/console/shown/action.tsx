@@ -5,6 +5,19 @@ import type { Written } from '../session/needs.ts';
 import { Fault } from './loaded.tsx';
 import { Press } from './press.tsx';
 
+/** What somebody may not do, and why, in the place of its button. */
+export const Withheld = ({
+  name,
+  reason,
+}: {
+  readonly name: string;
+  readonly reason: string;
+}): ReactNode => (
+  <p className="muted">
+    {name}: {reason}.
+  </p>
+);
+
 /**
  * A button that changes something; what came of it, or why nothing did, is said beside it. Who may not
  * do it reads why in its place.
@@ -56,11 +69,7 @@ export function Action<T>({
     mutate(undefined, { onSettled: end });
   };
   if (reasonAgainst !== undefined) {
-    return (
-      <p className="muted">
-        {name}: {reasonAgainst}.
-      </p>
-    );
+    return <Withheld name={name} reason={reasonAgainst} />;
   }
   return (
     <div className="again">

@@ -1,7 +1,7 @@
 import { useRef, useState, type ReactNode } from 'react';
 import { useReasonAgainst } from '../session/may.ts';
 import type { Written } from '../session/needs.ts';
-import { Action } from './action.tsx';
+import { Action, Withheld } from './action.tsx';
 
 /**
  * What became of something whose button is gone then: where it is said, which takes the focus, and what
@@ -44,11 +44,7 @@ export function Confirmed({
   const [isAsked, setAsked] = useState(false);
   const reasonAgainst = useReasonAgainst(operation);
   if (reasonAgainst !== undefined) {
-    return (
-      <p className="muted">
-        {name}: {reasonAgainst}.
-      </p>
-    );
+    return <Withheld name={name} reason={reasonAgainst} />;
   }
   return (
     <>
