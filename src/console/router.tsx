@@ -245,7 +245,11 @@ const webhookRoute = createRoute({
 const pricesRoute = createRoute({
   ...at,
   path: '/prices',
-  validateSearch: listSearch(['q']),
+  // Its second list has pages of its own.
+  validateSearch: (search: Search): { q?: string; page?: number; tried?: number } => {
+    const tried = placeOf(search, 'tried');
+    return { ...listSearch(['q'])(search), ...(tried === 0 ? {} : { tried }) };
+  },
   component: lazyRouteComponent(() => import('./prices/services-page.tsx'), 'ServicesPage'),
 });
 

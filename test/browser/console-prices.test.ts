@@ -44,6 +44,7 @@ describe('prices in the console', function () {
     await visit.told('No service has this in its name or code.');
     await visit.open('/console/prices', 'Prices');
     await visit.find('table', 'Services');
+    await visit.told('Nothing was tried yet: a service has the form for it.');
     await visit.inspect('prices');
     await visit.tabTo('Calls');
     await visit.page.keyboard.press('Enter');
@@ -132,6 +133,38 @@ describe('prices in the console', function () {
     await visit.checkAccess();
     const { body: waiting } = await story.tenant.get('/v1/approvals?status=pending').expect(200);
     expect(waiting.data[0].title).to.include('in force from 2026-03-01 on?');
+  });
+
+  // spec/beyond.md R548
+  it('lists what was tried page by page, from a service, and leads there from its execution', async () => {
+    const data = { name: 'Later', from: '2026-03-01', to: '2026-04-01', changes: [] };
+    let executionId = '';
+    for (let more = 20; more > 0; more -= 1) {
+      const { body } = await story.tenant
+        .post('/v1/workflows/reprice/execute', { data })
+        .expect(200);
+      executionId = body.executionId;
+    }
+    const { page } = visit;
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    await visit.tabTo('What was tried before');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Prices');
+    await visit.find('table', 'Prices that were tried, the newest first');
+    await visit.told('1 to 20 of 21');
+    await visit.inspect('prices-trials');
+    await visit.tabTo('Next');
+    await page.keyboard.press('Enter');
+    await visit.told('21 to 21 of 21');
+    await visit.told(': half more');
+    expect(new URL(page.url()).search).to.equal('?tried=1');
+    await page.reload();
+    await visit.told('21 to 21 of 21');
+    await page.goto(`${story.instance.url}/console/workflows/reprice/executions/${executionId}`);
+    await visit.tabTo('What accounts would pay with these prices');
+    await visit.inspect('execution-of-reprice');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Later');
   });
 
   // spec/beyond.md R454

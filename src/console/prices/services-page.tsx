@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Section } from '../frame/page.tsx';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
@@ -38,26 +38,35 @@ const trials: readonly Column<Trial>[] = [
     name: 'On usage of',
     show: ({ from, to }) => `${from.slice(0, 10)} to before ${to.slice(0, 10)}`,
   },
-  { name: 'In force from', show: ({ promotedFrom }) => orNone(promotedFrom) },
+  { name: 'Put in force from', show: ({ promotedFrom }) => orNone(promotedFrom) },
   { name: 'Began', show: ({ createdAt }) => <Instant at={createdAt} /> },
 ];
 
 const route = getRouteApi('/prices');
 
-const Trials = (): ReactNode => {
-  const { data } = useQuery(trialList(0));
-  if (data === undefined || data.data.length === 0) return null;
+function Trials(): ReactNode {
+  const { tried = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
   return (
-    <Section title="What was tried">
-      <DataTable
+    <Section title="What was tried" id="tried">
+      <Listed
+        query={useQuery(trialList(tried))}
         caption="Prices that were tried, the newest first"
+        name="prices that were tried"
         columns={trials}
-        rows={data.data}
         keyOf={({ id }) => id}
+        page={tried}
+        size={size}
+        isOfMany
+        // Below another list: it stays where it is looked at.
+        onMove={(to) =>
+          void navigate({ search: (before) => ({ ...before, tried: to }), resetScroll: false })
+        }
+        empty={<p>Nothing was tried yet: a service has the form for it.</p>}
       />
     </Section>
   );
-};
+}
 
 /** What is sold, and the prices that were tried. */
 export function ServicesPage(): ReactNode {

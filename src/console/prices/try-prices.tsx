@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { isNumberText, type ExactJson } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
@@ -26,6 +26,32 @@ const lackOf = (rows: readonly ExactJson[], limits: Guard): string | undefined =
       ? undefined
       : 'Write each limit as a number first, or leave it out.';
 
+/** How much the outcome may differ from what is in force. */
+const Limits = ({
+  limits,
+  onChange,
+}: {
+  readonly limits: Guard;
+  readonly onChange: (limits: Guard) => void;
+}): ReactNode => (
+  <div className="fields">
+    <Field
+      name="accountChangeMax"
+      label="An account may change by at most (%)"
+      type="number"
+      value={limits.accountChangeMax}
+      onChange={(accountChangeMax) => onChange({ ...limits, accountChangeMax })}
+    />
+    <Field
+      name="totalDecreaseMax"
+      label="The total may fall by at most (%)"
+      type="number"
+      value={limits.totalDecreaseMax}
+      onChange={(totalDecreaseMax) => onChange({ ...limits, totalDecreaseMax })}
+    />
+  </div>
+);
+
 /** Other numbers in a card, and what they would have made of what was used. */
 export function Try({
   serviceId,
@@ -44,7 +70,12 @@ export function Try({
   const tried = { serviceId, currency, from, to, rows };
   return (
     <Section title={`Try other prices in ${currency}`}>
-      <p>What was used is rated again, beside the books. Nothing is changed by it.</p>
+      <p>
+        What was used is rated again, beside the books. Nothing is changed by it.{' '}
+        <Link to="/prices" search={{}} hash="tried">
+          What was tried before
+        </Link>
+      </p>
       <Rows rows={rows} inForce={inForce} onChange={setRows} />
       <div className="fields">
         <Field name="name" label="Name of this try" value={name} onChange={setName} />
@@ -63,22 +94,7 @@ export function Try({
           onChange={(day) => setTime({ from, to: day })}
         />
       </div>
-      <div className="fields">
-        <Field
-          name="accountChangeMax"
-          label="An account may change by at most (%)"
-          type="number"
-          value={limits.accountChangeMax}
-          onChange={(accountChangeMax) => setLimits({ ...limits, accountChangeMax })}
-        />
-        <Field
-          name="totalDecreaseMax"
-          label="The total may fall by at most (%)"
-          type="number"
-          value={limits.totalDecreaseMax}
-          onChange={(totalDecreaseMax) => setLimits({ ...limits, totalDecreaseMax })}
-        />
-      </div>
+      <Limits limits={limits} onChange={setLimits} />
       <SampleTotal of={tried} />
       <Action
         operation="executeWorkflow"

@@ -75,6 +75,16 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
   />
 );
 
+/** The page of what a built-in workflow comes to, where it has one. */
+const Result = ({ of }: { readonly of: Execution }): ReactNode =>
+  of.workflowVersion === null && of.workflowName === 'reprice' ? (
+    <p>
+      <Link to="/prices/tried/$repricingId" params={{ repricingId: of.executionId }} search={{}}>
+        What accounts would pay with these prices
+      </Link>
+    </p>
+  ) : null;
+
 /** What an execution has done, step by step, while it does it. */
 export function ExecutionPage(): ReactNode {
   const { workflowId, executionId } = route.useParams();
@@ -104,6 +114,7 @@ export function ExecutionPage(): ReactNode {
         {(of) => (
           <>
             <WhatItWas of={of} />
+            <Result of={of} />
             {of.error === null ? null : (
               <div className="fault">
                 <p>

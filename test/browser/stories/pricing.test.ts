@@ -106,6 +106,8 @@ describe('the story of pricing', function () {
 
   it('finds both versions of the card by time, and what was tried', async () => {
     await pricing.go('Prices');
+    // spec/beyond.md R548
+    await visit.find('table', 'Prices that were tried, the newest first');
     await visit.find('link', 'A quarter more');
     await pricing.reads(dayOf(firstOf(1)));
     await pricing.go('Calls');
