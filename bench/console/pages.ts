@@ -28,7 +28,7 @@ export const listsOf = (filled: Filled): readonly List[] => [
   ['usage/events', 'usage/events', 'Events, the newest first'],
   ['audit', 'audit', 'Changes, the newest first'],
   ['rejected events', 'usage/events?status=rejected', 'Events, the newest first'],
-  ['invoices', 'invoices', 'Invoices'],
+  ['invoices', 'invoices', 'Invoices, the latest first'],
   [
     'usage of an item',
     `invoices/${filled.invoiceId}/items/${filled.itemId}`,
