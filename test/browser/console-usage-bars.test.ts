@@ -115,6 +115,29 @@ describe('bars of usage in the console', function () {
     );
   });
 
+  // spec/beyond.md R552
+  it('say what is highest until the pointer is moved, also one that rests on them', async () => {
+    const { page } = visit;
+    await visit.open('/console/usage?from=2026-03-08&to=2026-03-09&bucket=hour', 'Usage');
+    const figure = await page.waitForSelector('::-p-aria([role="figure"][name="Amounts in USD"])');
+    await figure?.scrollIntoView();
+    const svg = await figure?.$('svg');
+    const { x = 0, y = 0, width = 0, height = 0 } = (await svg?.boundingBox()) ?? {};
+    // The second of as many as twelve.
+    const [left, top] = [x + (1.5 * width) / 12, y + height / 2];
+    const highest = 'the highest is 2026-03-08 10:00: USD 55.00';
+    await visit.told(highest);
+    await page.mouse.move(left, top);
+    await visit.told('2026-03-08 11:00: USD 0.50');
+    await page.reload();
+    await visit.told(highest);
+    await page.mouse.move(left, top);
+    await visit.quiet();
+    expect(await visit.text()).to.include(highest);
+    await page.mouse.move(left + 2, top);
+    await visit.told('2026-03-08 11:00: USD 0.50');
+  });
+
   // spec/beyond.md R458
   it('are shown as a table alone, or without it, and so are they by their address', async () => {
     await visit.open('/console/usage?from=2026-03-01&to=2026-03-15', 'Usage');

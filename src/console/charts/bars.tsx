@@ -1,4 +1,11 @@
-import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
+import {
+  useEffect,
+  useId,
+  useState,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+} from 'react';
 
 /** Which of the colours something has, or what it means. */
 type Tone = number | 'good' | 'bad' | 'muted';
@@ -163,11 +170,18 @@ function useCursor(last: number, { onChoose, onZoom }: Doing) {
   };
   /** What the pointer does over a bar. */
   const pointed = (at: number) => ({
-    onPointerEnter: () => {
+    // Moved there by somebody: a page that is drawn under a pointer that rests enters it, too.
+    onPointerMove: ({ movementX, movementY }: PointerEvent) => {
+      if (movementX === 0 && movementY === 0) return;
       setIsByKey(false);
       setCursor(at);
     },
-    onPointerDown: () => setBegin(at),
+    onPointerDown: () => {
+      // A finger moves nothing before.
+      setIsByKey(false);
+      setCursor(at);
+      setBegin(at);
+    },
     onPointerUp: () => zoomTo(at),
     onClick: () => onChoose?.(at),
   });
@@ -230,8 +244,12 @@ export function Bars({
             />
           ))}
         </svg>
-        {bars.length < fewest ? null : (
-          <div className="axis" aria-hidden="true">
+        {bars.length < fewest / 2 ? null : (
+          <div
+            className="axis"
+            aria-hidden="true"
+            style={{ width: `${(100 * bars.length) / slots}%` }}
+          >
             <span>{bars[0]?.name}</span>
             <span>{bars[last]?.name}</span>
           </div>
