@@ -311,8 +311,12 @@ describe('the console', function () {
     );
     await visit.checkAccess();
     await visit.shoot('sessions-ended');
-    await other.page.reload();
+    // spec/beyond.md R555
+    await other.click('link', 'Invoices');
+    await other.told('Your session has ended: somebody ended it, or its time was over.');
     await other.find('link', 'Sign in');
+    await other.checkAccess();
+    await other.shoot('session-ended');
     await other.close();
   });
 

@@ -83,6 +83,26 @@ describe('roles in the console', function () {
   it('ADMIN who signed in to look only is offered nothing', () =>
     look({ roles: ['ADMIN'], looksOnly: true }, () => toLook));
 
+  // spec/beyond.md R555
+  it('the list of sessions says what role and session allow', async () => {
+    const come = async (role: string, looksOnly = false): Promise<ConsoleVisit> => {
+      const visit = await visitConsole(browser, story.instance);
+      const token = await story.instance.token(story.tenant.id, [role]);
+      await signIn(visit, story.instance, token, { looksOnly });
+      await visit.arrive('Accounts');
+      return visit;
+    };
+    await (await come('READER')).close();
+    await (await come('OPERATOR', true)).close();
+    const visit = await come('ADMIN');
+    await visit.open('/console/sessions', 'Sessions');
+    await visit.told('READER: read only');
+    await visit.told('OPERATOR: read only');
+    await visit.told('ADMIN: read and write');
+    await visit.inspect('sessions-of-roles');
+    await visit.close();
+  });
+
   it('the API decides, whatever a page shows', async () => {
     const visit = await visitConsole(browser, story.instance);
     const token = await story.instance.token(story.tenant.id, ['READER']);

@@ -9,7 +9,8 @@ export interface Person {
 }
 
 type Session =
-  | { readonly status: 'unknown' | 'away' | 'signedOut' }
+  /** `ended`: of somebody who was signed in here and has not signed out. */
+  | { readonly status: 'unknown' | 'away' | 'signedOut' | 'ended' }
   | { readonly status: 'signedIn'; readonly person: Person };
 
 interface Renewed extends Person {
@@ -25,6 +26,8 @@ const listeners = new Set<() => void>();
 /** The access token: in memory alone, and gone with the page. */
 let accessToken: string | undefined;
 let endsAt = 0;
+/** Whether somebody was signed in on this page and has not signed out. */
+let wasHere = false;
 let renewing: Promise<void> | undefined;
 
 function become(next: Session): void {
@@ -44,13 +47,15 @@ async function askForToken(): Promise<void> {
   if (response?.ok === true) {
     const { accessToken: token, expiresInSeconds, ...person } = (await response.json()) as Renewed;
     accessToken = token;
+    wasHere = true;
     // Renewed a minute ahead, so that no request comes too late.
     endsAt = performance.now() + (expiresInSeconds - 60) * 1000;
     become({ status: 'signedIn', person });
     return;
   }
   accessToken = undefined;
-  become({ status: response?.status === 401 ? 'signedOut' : 'away' });
+  if (response?.status !== 401) become({ status: 'away' });
+  else become({ status: wasHere ? 'ended' : 'signedOut' });
 }
 
 /** Asks for a token, one tab after the other: each exchange gives the browser another cookie. */
@@ -73,6 +78,7 @@ export async function currentToken(): Promise<string | undefined> {
 export async function signOut(): Promise<void> {
   await fetch(address, { method: 'DELETE' }).catch(() => undefined);
   accessToken = undefined;
+  wasHere = false;
   become({ status: 'signedOut' });
 }
 

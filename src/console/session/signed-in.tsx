@@ -6,13 +6,19 @@ export const useSession = () => useSyncExternalStore(listenToSession, currentSes
 
 export const useIsAway = (): boolean => useSyncExternalStore(listenToConnection, isServerAway);
 
-function SignInPage(): ReactNode {
+function SignInPage({ hasEnded }: { readonly hasEnded: boolean }): ReactNode {
   useEffect(() => {
     document.title = 'Sign in · Durabill console';
   }, []);
   return (
     <main className="alone" id="content">
       <h1>Durabill console</h1>
+      {hasEnded ? (
+        <p role="alert" className="fault">
+          Your session has ended: somebody ended it, or its time was over. Sign in to go on with
+          this page.
+        </p>
+      ) : null}
       <p>Accounts, invoices, the usage behind them, and why each charge is what it is.</p>
       <p>
         <a className="button primary" href={signInAddress()}>
@@ -35,7 +41,9 @@ export function SignedIn({ children }: { readonly children: ReactNode }): ReactN
     if (status === 'away') reportAway();
   }, [status]);
   if (status === 'signedIn') return children;
-  if (status === 'signedOut') return <SignInPage />;
+  if (status === 'signedOut' || status === 'ended') {
+    return <SignInPage hasEnded={status === 'ended'} />;
+  }
   return (
     <main className="alone" id="content">
       <h1>Durabill console</h1>

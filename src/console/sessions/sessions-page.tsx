@@ -45,6 +45,12 @@ const Ends = ({ of: { expiresAt, endsAt } }: { readonly of: Grant }): ReactNode 
   </>
 );
 
+/** What somebody may do with it: no more than the role allows, and no more than the session. */
+const mayOf = ({ roles, scopes }: Grant): string => {
+  const mayWrite = scopes.includes('mcp:write') && roles.some((role) => role !== 'READER');
+  return `${roles.join(', ')}: ${mayWrite ? 'read and write' : 'read only'}`;
+};
+
 const isOver = ({ expiresAt }: Grant): boolean => Date.parse(expiresAt) <= Date.now();
 
 /** Whether it is the session of this browser. */
@@ -87,11 +93,7 @@ function End({ of, onTold }: { readonly of: Grant; readonly onTold: Tell }): Rea
 const columnsOf = (onTold: Tell): readonly Column<Grant>[] => [
   { name: 'Whose', show: (grant) => <Whose of={grant} /> },
   { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
-  {
-    name: 'May',
-    show: ({ roles, scopes }) =>
-      `${roles.join(', ')}: ${scopes.includes('mcp:write') ? 'read and write' : 'read only'}`,
-  },
+  { name: 'May', show: mayOf },
   { name: 'Since', show: ({ createdAt }) => <Instant at={createdAt} /> },
   { name: 'Ends', show: (grant) => <Ends of={grant} /> },
   { name: 'Signed in with', show: means },
