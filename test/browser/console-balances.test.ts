@@ -13,31 +13,34 @@ describe('balances in the console', function () {
   this.timeout(240_000);
   const story = useStory({ isPublic: true });
   let visit: ConsoleVisit;
-  let acme: string;
   let calls: string;
 
   before(async () => {
-    const { tenant } = story;
-    acme = await story.account('acme', { name: 'Acme' });
     calls = await story.service('Calls');
-    await story.subscribe(acme, [calls], { startDate: '2026-01-01' });
-    const walletId = await createWallet(tenant, acme, { title: 'Prepaid' });
-    await addGrant(tenant, walletId, 'top-up', 100);
-    const alert = { walletId, measure: 'balance', period: 'Lifetime' };
-    await tenant
-      .post('/v1/alerts', { ...alert, name: 'Low', thresholds: [20, 150, 40] })
-      .expect(201);
-    await tenant.post('/v1/alerts', { ...alert, name: 'Gone', thresholds: [200] }).expect(201);
   });
   useConsole(story, (opened) => {
     visit = opened;
   });
 
-  const hold = async (key: string, amount: number, expiresInSeconds: number) => {
-    const asked = { accountId: acme, currency: 'USD', amount, expiresInSeconds, key };
+  /** An account that has paid 100 ahead; each test has its own. */
+  const prepaid = async (externalId: string) => {
+    const { tenant } = story;
+    const accountId = await story.account(externalId, { name: 'Acme' });
+    await story.subscribe(accountId, [calls], { startDate: '2026-01-01' });
+    const walletId = await createWallet(tenant, accountId);
+    await addGrant(tenant, walletId, `top-up-${externalId}`, 100);
+    return { accountId, walletId };
+  };
+  const hold = async (accountId: string, key: string, amount: number, expiresInSeconds = 3_600) => {
+    const asked = { accountId, currency: 'USD', amount, expiresInSeconds, key };
     return (await story.tenant.post('/v1/holds', asked).expect(201)).body;
   };
-  const open = () => visit.open(`/console/accounts/${acme}`, 'Acme');
+  /** Pays for 100 calls at 0.01 each, 1.00, from a hold. */
+  const capture = (externalId: string, holdId: string) => {
+    const message = usage(externalId, calls, { externalTransactionId: `of-${externalId}` });
+    return story.tenant.post(`/v1/holds/${holdId}/commit`, { message }).expect(200);
+  };
+  const open = (accountId: string) => visit.open(`/console/accounts/${accountId}`, 'Acme');
   /** Waits until something is not shown any more; how long that took. */
   const goneIn = async (text: string): Promise<number> => {
     const since = performance.now();
@@ -47,9 +50,10 @@ describe('balances in the console', function () {
 
   // spec/beyond.md R524
   it('shows no hold that has expired, without asking for it all the time', async () => {
-    const { expiresAt } = await hold('short', 30, 8);
-    await hold('long', 5, 3_600);
-    await open();
+    const { accountId } = await prepaid('expiring');
+    const { expiresAt } = await hold(accountId, 'short', 30, 8);
+    await hold(accountId, 'long', 5);
+    await open(accountId);
     await visit.told('short');
     await visit.told('USD 65.00');
     await visit.inspect('account-holds');
@@ -65,29 +69,39 @@ describe('balances in the console', function () {
 
   // spec/beyond.md R524
   it('shows none that was captured or released', async () => {
-    const { tenant } = story;
-    const captured = await hold('captured', 10, 3_600);
-    const released = await hold('released', 20, 3_600);
-    await open();
+    const { accountId } = await prepaid('ending');
+    const captured = await hold(accountId, 'captured', 10);
+    const released = await hold(accountId, 'released', 20);
+    await open(accountId);
     await visit.told('captured');
     await visit.told('released');
     await visit.quiet();
-    const message = usage('acme', calls, { externalTransactionId: 'of-the-hold' });
-    await tenant.post(`/v1/holds/${captured.id}/commit`, { message }).expect(200);
+    await capture('ending', captured.id);
     expect(await goneIn('captured')).to.be.lessThan(atOnceMs);
-    await tenant.delete(`/v1/holds/${released.id}`).expect(204);
+    await story.tenant.delete(`/v1/holds/${released.id}`).expect(204);
     expect(await goneIn('released')).to.be.lessThan(atOnceMs);
-    // 100 calls at 0.01 each: 100 - 5 - 1.
-    await visit.told('USD 94.00');
+    // 100 - 1.
+    await visit.told('USD 99.00');
   });
 
-  // spec/beyond.md R528
+  // spec/beyond.md R528, R556
   it('says how far a balance is above the next threshold, as a length, too', async () => {
-    await open();
+    const { accountId, walletId } = await prepaid('alerted');
+    const alert = { walletId, measure: 'balance', period: 'Lifetime' };
+    for (const [name, thresholds] of [
+      ['Low', [20, 150, 40]],
+      ['Gone', [200]],
+    ] as const) {
+      await story.tenant.post('/v1/alerts', { ...alert, name, thresholds }).expect(201);
+    }
+    await capture('alerted', (await hold(accountId, 'one', 10)).id);
+    await open(accountId);
     await visit.find('table', 'Alerts');
+    await visit.told('-USD 1.00');
     // 99 are left; 99 - 40 is 59.
-    await visit.told('99, below 150, 59 above the next, 40');
-    await visit.told('99, below 200');
+    await visit.told('USD 99.00, below USD 150.00, USD 59.00 above the next, USD 40.00');
+    await visit.told('USD 99.00, below USD 200.00');
+    await visit.told('below USD 20.00 and USD 40.00 and USD 150.00');
     await visit.find('meter', 'Low');
     const lengths = await visit.page.evaluate(
       `[...document.querySelectorAll('meter')].map(({ value, max }) => [value, max].join(' of '))`,

@@ -190,5 +190,10 @@ describe('the embed that customers see', function () {
     expect(await page.evaluate('document.activeElement.name')).to.equal('accent');
     expect(await visit.text()).to.include('accent=a01060');
     await visit.inspect('embed-tried-at-once');
+    // spec/beyond.md R556
+    await page.keyboard.type('x');
+    await visit.told('“a01060x” is no colour, and ours is shown');
+    await visit.shoot('embed-tried-no-colour');
+    await visit.checkAccess();
   });
 });

@@ -8,7 +8,7 @@ import { Listed } from '../shown/listed.tsx';
 import { ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
 import { sumText } from '../usage/sum-text.ts';
-import { alertsOf, pageSize } from './queries.ts';
+import { alertsOf, pageSize, walletsOf } from './queries.ts';
 import { usePlace } from './use-place.ts';
 
 type Alert = Schemas['Alert'];
@@ -72,8 +72,8 @@ const Length = ({
   </>
 );
 
-const pastText = (past: readonly string[], side: string): string =>
-  past.length === 0 ? '' : `${side} ${past.map(quantityText).join(' · ')}`;
+const pastText = (past: readonly string[], side: string, textOf: Stood['textOf']): string =>
+  past.length === 0 ? '' : `${side} ${past.map(textOf).join(' · ')}`;
 
 /** What is counted comes up to its thresholds: the length is full where the next one is reached. */
 function Counting({ value, textOf, of: { name, thresholds } }: Stood): ReactNode {
@@ -81,8 +81,8 @@ function Counting({ value, textOf, of: { name, thresholds } }: Stood): ReactNode
   const next = thresholds[past.length];
   const words = [
     textOf(value),
-    pastText(past, 'past'),
-    next === undefined ? '' : `next is ${quantityText(next)}`,
+    pastText(past, 'past', textOf),
+    next === undefined ? '' : `next is ${textOf(next)}`,
   ];
   return <Length name={name} value={value} max={next ?? thresholds.at(-1) ?? '0'} words={words} />;
 }
@@ -96,10 +96,10 @@ function Falling({ value, textOf, of: { name, thresholds } }: Stood): ReactNode 
   const next = thresholds[thresholds.length - past.length - 1];
   const words = [
     textOf(value),
-    pastText(past, 'below'),
+    pastText(past, 'below', textOf),
     next === undefined
       ? ''
-      : `${textOf(differenceOf(value, next))} above the next, ${quantityText(next)}`,
+      : `${textOf(differenceOf(value, next))} above the next, ${textOf(next)}`,
   ];
   // Of nothing that is left there is no part.
   const isOfSome = next !== undefined && isLess('0', value);
@@ -108,33 +108,35 @@ function Falling({ value, textOf, of: { name, thresholds } }: Stood): ReactNode 
   );
 }
 
+const textIn = (currency: string | null) => (text: string) =>
+  currency === null ? quantityText(text) : moneyText(text, currency);
+
 /** Where it stands in the running period, once something has moved it. */
-function SoFar({ of }: { readonly of: Alert }): ReactNode {
+function SoFar({ of, unit }: { readonly of: Alert; readonly unit: string | null }): ReactNode {
   const { counted } = of;
   if (counted === null || counted === undefined) return <None />;
   const Standing = of.measure === 'balance' ? Falling : Counting;
   return counted.map(({ currency, value }) => (
     <div key={currency}>
-      <Standing
-        of={of}
-        value={value}
-        textOf={(text) => (currency === null ? quantityText(text) : moneyText(text, currency))}
-      />
+      <Standing of={of} value={value} textOf={textIn(currency ?? unit)} />
     </div>
   ));
 }
 
-const columns: readonly Column<Alert>[] = [
+/** What an alert counts in, by what the wallets of the account are in. */
+type UnitOf = (alert: Alert) => string | null;
+
+const columnsWith = (unitOf: UnitOf): readonly Column<Alert>[] => [
   { name: 'Alert', show: ({ name }) => <bdi>{name}</bdi> },
   { name: 'Of', show: ownerOf },
   { name: 'Counts', show: (alert) => <Counted of={alert} /> },
   { name: 'Period', show: ({ period }) => period },
   {
     name: 'Triggers',
-    show: ({ measure, thresholds }) =>
-      `${measure === 'balance' ? 'below' : 'at'} ${thresholds.map(quantityText).join(' and ')}`,
+    show: (alert) =>
+      `${alert.measure === 'balance' ? 'below' : 'at'} ${alert.thresholds.map(textIn(unitOf(alert))).join(' and ')}`,
   },
-  { name: 'So far', isNumber: true, show: (alert) => <SoFar of={alert} /> },
+  { name: 'So far', isNumber: true, show: (alert) => <SoFar of={alert} unit={unitOf(alert)} /> },
   {
     name: 'Starts',
     show: ({ workflowId }) =>
@@ -152,12 +154,17 @@ const columns: readonly Column<Alert>[] = [
 export function Alerts({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('alerts');
   const query = useQuery(alertsOf(accountId, page));
+  const wallets = useQuery(walletsOf(accountId, 0)).data?.content ?? [];
+  const unitOf: UnitOf = ({ walletId, counted }) =>
+    wallets.find(({ Id }) => Id === walletId)?.Currency__r?.Name ??
+    // Money is counted by currency, and a threshold holds in each.
+    (counted?.length === 1 ? (counted[0]?.currency ?? null) : null);
   return (
     <Listed
       query={query}
       caption="Alerts"
       name="alerts"
-      columns={columns}
+      columns={columnsWith(unitOf)}
       keyOf={({ id }) => id}
       page={page}
       size={pageSize}

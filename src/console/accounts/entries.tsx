@@ -5,13 +5,13 @@ import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
-import { Instant, None } from '../shown/values.tsx';
+import { Instant, Money, None } from '../shown/values.tsx';
 import { entriesOf, entriesSize } from './queries.ts';
 import { usePlace } from './use-place.ts';
 
 type Entry = Schemas['WalletEntry'];
 
-const columns: readonly Column<Entry>[] = [
+const columnsIn = (currency: string | null): readonly Column<Entry>[] => [
   { name: 'Entry', show: ({ number }) => quantityText(number) },
   { name: 'Kind', show: ({ kind }) => kind },
   { name: 'Grant', show: ({ externalId }) => <bdi>{externalId}</bdi> },
@@ -26,13 +26,21 @@ const columns: readonly Column<Entry>[] = [
         </Link>
       ),
   },
-  { name: 'Amount', isNumber: true, show: ({ amount }) => quantityText(amount) },
+  {
+    name: 'Amount',
+    isNumber: true,
+    show: ({ amount }) => <Money amount={amount} currency={currency} />,
+  },
   {
     name: 'Held',
     isNumber: true,
-    show: ({ held }) => (held === null ? <None /> : quantityText(held)),
+    show: ({ held }) => (held === null ? <None /> : <Money amount={held} currency={currency} />),
   },
-  { name: 'Balance', isNumber: true, show: ({ balanceAfter }) => quantityText(balanceAfter) },
+  {
+    name: 'Balance',
+    isNumber: true,
+    show: ({ balanceAfter }) => <Money amount={balanceAfter} currency={currency} />,
+  },
   { name: 'At', show: ({ createdAt }) => <Instant at={createdAt} /> },
 ];
 
@@ -40,8 +48,11 @@ const columns: readonly Column<Entry>[] = [
 export function Entries({
   walletId,
   title,
+  currency,
 }: {
   readonly walletId: string;
+  /** Null: it counts something else. */
+  readonly currency: string | null;
   readonly title: string;
 }): ReactNode {
   const [page, setPage] = usePlace(`entries.${walletId}`);
@@ -51,7 +62,7 @@ export function Entries({
       query={query}
       caption={`Entries of ${title}`}
       name={`the entries of ${title}`}
-      columns={columns}
+      columns={columnsIn(currency)}
       keyOf={({ id }) => id}
       page={page}
       size={entriesSize}

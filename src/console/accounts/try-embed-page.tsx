@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { accentOf } from '../embed/accent.ts';
 import { languages } from '../embed/texts.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
@@ -97,6 +98,11 @@ export function TryEmbedPage(): ReactNode {
         isAtOnce
         onApply={(texts) => void navigate({ search: texts, replace: true })}
       />
+      <p role="status" className="bad">
+        {accentOf(search.accent ?? null) === undefined && search.accent !== undefined
+          ? `“${search.accent}” is no colour, and ours is shown: write six digits such as 005533.`
+          : ''}
+      </p>
       <Action
         operation="createEmbed"
         name="Make a token of 15 minutes and show it"

@@ -136,10 +136,14 @@ export function Wallets({ accountId }: { readonly accountId: string }): ReactNod
               ),
             )}
             <Holds accountId={accountId} />
-            {content.map(({ Id, Title }) => (
+            {content.map(({ Id, Title, Currency__r: currency }) => (
               <div key={Id}>
                 <Grants walletId={Id} title={Title ?? 'the wallet'} />
-                <Entries walletId={Id} title={Title ?? 'the wallet'} />
+                <Entries
+                  walletId={Id}
+                  title={Title ?? 'the wallet'}
+                  currency={currency?.Name ?? null}
+                />
               </div>
             ))}
             <Pager
