@@ -113,6 +113,11 @@ describe('usage in the console', function () {
     await visit.told('USD 2.00');
     expect(visit.page.url()).to.include('dimension=api_calls');
     await visit.inspect('usage-by-dimension');
+    expect(await visit.text()).to.not.include('None of these events has a dimension');
+    // spec/beyond.md R557
+    await visit.open(`${march}&bucket=month&dimension=API_calls`, 'Usage');
+    await visit.told('None of these events has a dimension “API_calls”.');
+    await visit.inspect('usage-by-no-dimension');
     await visit.open('/console/usage?dimension=api_calls&from=2020-01-01', 'Usage');
     await visit.quiet();
     await visit.checkAccess();

@@ -144,6 +144,25 @@ function OfCurrency({
   );
 }
 
+/** Where rows are grouped by the name of a dimension that none of their events has. */
+function Absent({
+  dimension,
+  rows,
+}: {
+  readonly dimension: string | undefined;
+  readonly rows: readonly Total[];
+}): ReactNode {
+  const key = `dimension:${dimension ?? ''}`;
+  // Rows of the page before have no such group at all.
+  if (!dimension || rows.some(({ group }) => group[key] !== null)) return null;
+  return (
+    <p role="status">
+      None of these events has a dimension “<bdi>{dimension}</bdi>”. Its name is written as events
+      have it, with the same capitals.
+    </p>
+  );
+}
+
 const withoutWay = ({ show: _show, ...others }: UsageSearch): UsageSearch => others;
 
 /** What was used and what it costs, for each currency. */
@@ -168,8 +187,10 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
           );
         }
         const currencies = [...new Set(data.map(({ currency }) => currency))];
+        const isAll = BigInt(pagination.total) <= BigInt(rowsMax);
         return (
           <>
+            {isAll ? <Absent dimension={search.dimension} rows={data} /> : null}
             {bucketOf(search) === 'none' ? null : (
               <ShownAs way={wayOf(search.show)} onChange={showAs} />
             )}
@@ -181,12 +202,12 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
                 search={search}
               />
             ))}
-            {BigInt(pagination.total) > BigInt(rowsMax) ? (
+            {isAll ? null : (
               <p role="status">
                 The first {quantityText(String(rowsMax))} of {quantityText(pagination.total)} rows.
                 Choose a shorter time, or longer steps.
               </p>
-            ) : null}
+            )}
           </>
         );
       }}
