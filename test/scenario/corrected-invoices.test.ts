@@ -77,10 +77,23 @@ describe('corrections of invoiced usage', () => {
     story.travelTo('2026-05-02');
     // 3,000 in April: 2,000 x 0.02 = 40.
     await send('c', '3000', '2026-04-10');
-    const [items] = await itemsOf('2026-04');
+    const [items, next] = await itemsOf('2026-04');
     expect(items).to.have.deep.members([
       { description: 'API calls', amount: 40, correctedInvoiceId: null },
       { description: 'API calls (correction of INV-000001)', amount: -20, correctedInvoiceId: id },
+    ]);
+    // spec/beyond.md R542
+    const { previous } = (await story.explain(next)).summary;
+    const changes = previous.changes.map(
+      ({ description, amountBefore, amount }: Record<string, unknown>) => [
+        description,
+        amountBefore,
+        amount,
+      ],
+    );
+    expect(changes).to.have.deep.members([
+      ['API calls', 20, 40],
+      ['API calls (correction of INV-000001)', 0, -20],
     ]);
   });
 

@@ -178,9 +178,15 @@ async function findPrevious(
   return previous;
 }
 
-/** The key under which items of two invoices are the same charge, even if the rate has changed. */
-const keyOf = ({ serviceId, dimensionId, description, chargeType }: InvoiceItem): string =>
-  JSON.stringify([serviceId, chargeType, serviceId === null ? description : dimensionId]);
+/**
+ * The key under which items of two invoices are the same charge, even if the rate has changed. What
+ * corrects an earlier invoice stands by itself: it is no charge of this period.
+ */
+const keyOf = (item: InvoiceItem): string => {
+  const { serviceId, dimensionId, description, chargeType, correctedInvoiceId } = item;
+  const name = serviceId === null ? description : dimensionId;
+  return JSON.stringify([serviceId, chargeType, name, correctedInvoiceId]);
+};
 
 interface Sum {
   readonly item: InvoiceItem;
