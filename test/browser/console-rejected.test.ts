@@ -42,7 +42,7 @@ describe('rejected events in the console', function () {
     await visit.find('link', 'lost');
     await visit.inspect('rejected-by-reason');
     // spec/beyond.md R511
-    const list = '::-p-aria([name="Events, the newest first"][role="table"])';
+    const list = '::-p-aria([name="Events, the last received first"][role="table"])';
     const box = await (await visit.page.waitForSelector(list))?.boundingBox();
     // Three rows, with its caption and head.
     expect(box?.height).to.be.below(3 * 85 + 100);

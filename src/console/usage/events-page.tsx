@@ -244,7 +244,7 @@ export function EventsPage(): ReactNode {
       </p>
       <Listed
         query={query}
-        caption="Events, the newest first"
+        caption="Events, the last received first"
         name="events"
         columns={columnsOf(search, setTold)}
         keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
