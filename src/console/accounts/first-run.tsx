@@ -1,6 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { ApiProblem, messageOf } from '../api/problem.ts';
 import { Section } from '../frame/page.tsx';
 import { fetchSignedIn } from '../session/fetch-signed-in.ts';
@@ -65,9 +65,14 @@ export function FirstRun({ isEmpty }: { readonly isEmpty: boolean }): ReactNode 
   const client = useQueryClient();
   const { data } = useQuery({
     ...demo,
-    enabled: ({ state }) => isEmpty || state.data?.status === 'running',
+    // Once of each page that is loaded, too: it may have been begun before.
+    enabled: ({ state }) => isEmpty || state.data === undefined || state.data.status === 'running',
   });
-  const status = data?.status ?? 'none';
+  const [wasSeen, setWasSeen] = useState(false);
+  const found = data?.status ?? 'none';
+  if (!wasSeen && (found === 'offered' || found === 'running')) setWasSeen(true);
+  // What was done before this page was opened is no news; that nothing is there has its reason.
+  const status = wasSeen || (isEmpty && found === 'failed') ? found : 'none';
   useEffect(() => {
     // All of it is there now, whatever was read while it was made.
     if (status === 'done') void client.invalidateQueries();
@@ -75,7 +80,7 @@ export function FirstRun({ isEmpty }: { readonly isEmpty: boolean }): ReactNode 
   if (status === 'none') return null;
   return (
     <Section title="A year to look at">
-      {data?.status === 'offered' ? (
+      {status === 'offered' ? (
         <>
           <p>
             Nobody has used this tenant yet. It can be filled with what twelve customers used in a
@@ -91,7 +96,7 @@ export function FirstRun({ isEmpty }: { readonly isEmpty: boolean }): ReactNode 
           The year was not made: {data.reason}
         </p>
       ) : null}
-      {data?.status === 'done' ? (
+      {status === 'done' ? (
         <p role="status">
           It is there: look at the{' '}
           <Link to="/usage" search={{}}>
