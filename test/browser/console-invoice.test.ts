@@ -53,6 +53,17 @@ describe('an invoice in the console', function () {
     await visit.arrive(`Invoice ${invoiceNo}`);
   };
 
+  // spec/beyond.md R543
+  it('has the payment status that the list says', async () => {
+    await visit.open('/console/invoices?q=INV-000002', 'Invoices');
+    await visit.find('link', 'INV-000002');
+    expect(await visit.text()).to.match(/Posted\s+\S+\s+Not Due/);
+    await visit.click('link', 'INV-000002');
+    await visit.arrive('Invoice INV-000002');
+    await visit.find('table', 'Tax by rate');
+    expect(await visit.text()).to.match(/Payment\s+Not Due/);
+  });
+
   // spec/beyond.md R482
   it('says what changed since the one before, and which events cost the most', async () => {
     await open('INV-000002');

@@ -278,6 +278,13 @@ describe('invoices and receipts in the console', function () {
     await visit.told('Void: A wrong price.');
     await visit.find('link', 'bill them again');
     await visit.inspect('invoice-void');
+    // spec/beyond.md R543
+    expect(await visit.text()).to.match(/Payment\s+–/);
+    await visit.open('/console/invoices?status=void&q=INV', 'Invoices');
+    await visit.find('link', 'INV-000001');
+    expect(await visit.text()).to.match(/INV-000001[^]*Void\s+\S+\s+–/);
+    await page.goBack();
+    await visit.find('link', 'bill them again');
     // spec/beyond.md R468
     await visit.tabTo('bill them again');
     await page.keyboard.press('Enter');

@@ -11,7 +11,7 @@ import { itemColumns, rangeText, type Item } from './items.tsx';
 import { CreditNotes, Mend } from './credit-and-void.tsx';
 import { Parties, Payment, Taxes } from './paper.tsx';
 import { WhatChanged } from './what-changed.tsx';
-import { invoice, pdfOf, type WholeInvoice } from './queries.ts';
+import { invoice, paymentOf, pdfOf, type WholeInvoice } from './queries.ts';
 
 const columns: readonly Column<Item>[] = [
   {
@@ -90,11 +90,7 @@ const WhatItIs = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
         </Link>,
       ],
       ['Status', <Status key="status" name={of.invoiceStatus} />],
-      [
-        'Payment',
-        // Nobody owes what is void.
-        <Status key="payment" name={of.invoiceStatus === 'Void' ? null : of.paymentStatus} />,
-      ],
+      ['Payment', <Status key="payment" name={paymentOf(of.invoiceStatus, of.dueStatus)} />],
       ['Date', of.invoiceDate],
       ['Due', orNone(of.dueDate)],
       ['Period', orNone(rangeText(of.periodStart, of.periodEnd))],

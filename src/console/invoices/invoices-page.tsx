@@ -9,7 +9,14 @@ import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Money, None as NoValue, orNone, Status } from '../shown/values.tsx';
-import { csvOf, invoiceList, invoiceStatuses, pageSize, type InvoiceSearch } from './queries.ts';
+import {
+  csvOf,
+  invoiceList,
+  invoiceStatuses,
+  pageSize,
+  paymentOf,
+  type InvoiceSearch,
+} from './queries.ts';
 
 type Row = Schemas['InvoiceSummaryRow'];
 
@@ -41,7 +48,12 @@ const columns: readonly Column<Row>[] = [
   { name: 'Period', show: (row) => <Period of={row} /> },
   { name: 'Status', show: ({ InvoiceStatus__r: status }) => <Status name={status?.Name} /> },
   { name: 'Due', show: ({ DueDate }) => <span className="whole">{orNone(DueDate)}</span> },
-  { name: 'Payment', show: ({ DueStatus }) => <Status name={DueStatus} /> },
+  {
+    name: 'Payment',
+    show: ({ InvoiceStatus__r: status, DueStatus }) => (
+      <Status name={paymentOf(status?.Name, DueStatus)} />
+    ),
+  },
   {
     name: 'Total',
     isNumber: true,

@@ -29,6 +29,10 @@ export interface InvoiceSearch {
   readonly page?: number;
 }
 
+/** How its payment stands, in the list and on its page; nobody owes what is void. */
+export const paymentOf = (status: string | undefined, dueStatus: string): string | null =>
+  status === 'Void' ? null : dueStatus;
+
 export const invoiceList = ({ page = 0, status, ...search }: InvoiceSearch) =>
   queryOptions({
     queryKey: ['invoices', search, status, page],
