@@ -224,7 +224,20 @@ describe('invoices and receipts in the console', function () {
     expect(await visit.text()).to.not.include('USD 0.00 were credited');
     await visit.tabTo('Credit');
     await page.keyboard.type('Seats');
+    // spec/beyond.md R544
+    const refusal = 'only 31.00 of the item';
     await visit.tabTo('Amount, without tax');
+    await page.keyboard.type('40');
+    await visit.tabTo('What the credit comes to');
+    await page.keyboard.press('Enter');
+    await visit.told(refusal);
+    await visit.shoot('invoice-credit-refused');
+    await visit.tabTo('Amount, without tax');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await visit.told('Write the amount as a number first.');
+    expect(await visit.text()).to.not.include(refusal);
+    visit.complaints.splice(0);
     await page.keyboard.type('7.90');
     await visit.tabTo('What the credit comes to');
     await page.keyboard.press('Enter');

@@ -7,7 +7,7 @@ import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import type { Invoice } from '../../models/billing/invoice.js';
 import type { CreditNoteCreate } from '../../schemas/billing/credit-note.js';
 import type { ItemLeft } from './differences/credit-left.js';
-import { requireMinorUnit } from '../rules/minor-unit.js';
+import { amountText, requireMinorUnit } from '../rules/minor-unit.js';
 
 /** What a note credits of an item of its invoice. */
 export interface ItemCredit {
@@ -68,7 +68,7 @@ export async function creditOf(
     if (amount.greaterThan(rest.amount)) {
       const field = `${at}.amount`;
       throw problem.conflict(
-        `'${field}': only ${Decimal.max(rest.amount, 0).toFixed()} of the item '${item.description ?? itemId}' is left to credit, without tax.`,
+        `'${field}': only ${amountText(Decimal.max(rest.amount, 0), currency)} of the item '${item.description ?? itemId}' is left to credit, without tax.`,
         { field, value: amount },
       );
     }
@@ -95,10 +95,11 @@ function creditedTaxOf(
 /** 409: nothing is left of the invoice, or, where items below zero are not credited too, less. */
 export function requireRest(invoice: Invoice, total: Decimal, left: Decimal): void {
   if (total.greaterThan(0) && total.lessThanOrEqualTo(left)) return;
+  const { invoiceNo, currency } = invoice;
   throw problem.conflict(
     total.greaterThan(0)
-      ? `Only ${left.toFixed()} of the invoice '${invoice.invoiceNo}' is left to credit, with tax: ${total.toFixed()} is more.`
-      : `Nothing of the invoice '${invoice.invoiceNo}' is left to credit.`,
+      ? `Only ${amountText(left, currency)} of the invoice '${invoiceNo}' is left to credit, with tax: ${amountText(total, currency)} is more.`
+      : `Nothing of the invoice '${invoiceNo}' is left to credit.`,
     { field: 'items' },
   );
 }

@@ -16,7 +16,7 @@ import {
 } from '../../queries/payments/payment-application.js';
 import type { ApplyPayment } from '../../schemas/payments/payment-application.js';
 import { applyToInvoices } from '../billing/invoice-event.js';
-import { requireMinorUnit } from '../rules/minor-unit.js';
+import { amountText, requireMinorUnit } from '../rules/minor-unit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
@@ -197,7 +197,9 @@ function named(balance: Decimal, open: readonly Invoice[], invoices: NamedInvoic
     const amount = asked ?? Decimal.min(left, rest);
     if (amount.gt(rest) || amount.gt(left)) {
       const [what, most] = amount.gt(rest) ? ['invoice', rest] : ['payment', left];
-      throw problem.conflict(`Only ${most.toFixed()} of the ${what} is left.`, { field });
+      throw problem.conflict(`Only ${amountText(most, invoice.currency)} of the ${what} is left.`, {
+        field,
+      });
     }
     left = left.minus(amount);
     if (amount.isPositive() && !amount.isZero()) {

@@ -82,6 +82,8 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
         ) : null}
       </div>
       <TryFirst
+        // What was refused of one item says nothing of another.
+        key={itemId}
         operation="createCreditNote"
         tryName="What the credit comes to"
         name="Make the credit note"

@@ -84,7 +84,8 @@ export function Action<T>({
       <p role="status" className="good">
         {isPending ? 'Working…' : data === undefined ? '' : (told?.(data) ?? '')}
       </p>
-      {error ? <Fault error={error} /> : null}
+      {/* Where something lacks, what was refused before is not what stands there now. */}
+      {error && lacks === undefined ? <Fault error={error} /> : null}
     </div>
   );
 }

@@ -88,7 +88,7 @@ describe('POST /v1/invoices/{invoiceId}/credit-notes', () => {
       'more than is left',
       ({ second }) => ({ reason: 'x', items: [{ itemId: second, amount: 5.01 }] }),
       409,
-      'only 5 of the item',
+      'only 5.00 of the item',
     ],
   ];
   for (const [name, body, status, text] of refused) {
@@ -209,7 +209,9 @@ describe('POST /v1/invoices/{invoiceId}/credit-notes', () => {
     const post = (items?: object[]) =>
       tenant.post(notes(id), { reason: 'x', ...(items ? { items } : {}) });
     const { body } = await post([{ itemId: dear, amount: 6.01 }]).expect(409);
-    expect(JSON.stringify(body)).to.include('Only 6 of the invoice');
+    expect(JSON.stringify(body)).to.include(
+      "Only 6.00 of the invoice 'INV-REBATE' is left to credit, with tax: 6.01 is more.",
+    );
     await post([{ itemId: rebate, amount: 1 }]).expect(409);
     await post([{ itemId: dear, amount: 5 }]).expect(201);
     expect(await balanceOf(id)).to.equal(1);

@@ -101,7 +101,9 @@ describe('invoices that are paid and voided', () => {
       'Unpaid 1 1',
       'Partially Paid 0.75 0.75',
     ]);
-    await apply({ invoices: [{ invoiceId: second, amount: 0.76 }] }).expect(409);
+    const more = await apply({ invoices: [{ invoiceId: second, amount: 0.76 }] }).expect(409);
+    // spec/beyond.md R544
+    expect(more.body.error.message).to.equal('Only 0.75 of the invoice is left.');
     await apply({ invoices: [{ invoiceId: id }] }).expect(400);
     await apply({ invoices: [{ invoiceId: first }, { invoiceId: first, amount: 1 }] }).expect(409);
     await apply({ invoices: [{ invoiceId: second, amount: 0 }] }).expect(400);
@@ -111,7 +113,9 @@ describe('invoices that are paid and voided', () => {
         { invoiceId: first, amount: 1 },
         { invoiceId: first.toUpperCase(), amount: 1 },
       ],
-    }).expect(409);
+    })
+      .expect(409)
+      .expect(({ body }) => expect(body.error.message).to.include('Only 0.00 of the invoice'));
     const urn = await apply({ invoices: [{ invoiceId: `urn:uuid:${first}` }] }).expect(400);
     expect(urn.body.error.message).to.equal(
       `'invoices[0].invoiceId' names no invoice: 'urn:uuid:${first}'`,
