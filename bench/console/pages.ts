@@ -25,9 +25,9 @@ type List = readonly [id: string, path: string, caption: string];
 export const listsOf = (filled: Filled): readonly List[] => [
   ['accounts', 'accounts', 'Accounts'],
   ['prices', 'prices', 'Services'],
-  ['usage/events', 'usage/events', 'Events, the newest first'],
+  ['usage/events', 'usage/events', 'Events, the last received first'],
   ['audit', 'audit', 'Changes, the newest first'],
-  ['rejected events', 'usage/events?status=rejected', 'Events, the newest first'],
+  ['rejected events', 'usage/events?status=rejected', 'Events, the last received first'],
   ['invoices', 'invoices', 'Invoices, the latest first'],
   [
     'usage of an item',
