@@ -56,6 +56,8 @@ export interface RetryPage extends UsageRetry {
 /** How a retry ended that has not come to its last page. */
 export interface RetryEnd extends UsageRetry {
   readonly executionId: string;
+  /** When it began, as an instant. */
+  readonly startedAt: string;
   readonly status: 'canceled' | 'failed';
   readonly failure?: FlowFailure;
 }

@@ -139,7 +139,7 @@ export class ExecutionWatch {
     if (!this.#isOurs(info, { type, workflowId, executionId: named, ...subject })) return;
     const executionId = named ?? (await firstRunOf(this.#platform.temporal, workflowId, runId));
     const place = { workflow: type, workflowId, runId };
-    const closed = { executionId, status, ...subject, place };
+    const closed = { executionId, status, ...subject, place, startedAt: info.startTime };
     await (isRetry ? recordClosedRetry : recordClosedExecution)(this.#platform, closed);
     this.#platform.changes.notify(subject.tenantId, { usage: false, executions: [executionId] });
   }

@@ -67,6 +67,7 @@ export interface ClosedExecution {
   readonly executionId: string;
   readonly actor: string;
   readonly place: TemporalRun;
+  readonly startedAt: Date;
   readonly status: ExecutionStatus;
 }
 
@@ -88,11 +89,14 @@ export async function recordClosedExecution(
 /** The same of a retry of usage, which keeps what it has counted and tells no webhook. */
 export async function recordClosedRetry(
   { database }: Platform,
-  { tenantId, executionId, actor, place, status }: ClosedExecution,
+  { tenantId, executionId, actor, place, startedAt, status }: ClosedExecution,
 ): Promise<void> {
+  const run = { ...place, runId: executionId, actor, input: null, startedAt };
   await database
     .forTenant(tenantId, { actor, requestId: place.workflowId })
-    .transaction((trx) => Execution.endCounted(trx, tenantId, executionId, status, undefined));
+    .transaction((trx) =>
+      Execution.endCounted(trx, tenantId, { ...run, status, failure: undefined }),
+    );
 }
 
 /** The watermark up to which unrecorded outcomes were looked for; undefined: never. */

@@ -46,10 +46,19 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
     },
 
     /** Records how a retry ended that has not come to its last page. */
-    async endRetry({ tenantId, actor, executionId, status, failure }: RetryEnd): Promise<void> {
+    async endRetry(end: RetryEnd): Promise<void> {
+      const { tenantId, actor, filter, executionId, startedAt, status, failure } = end;
       const { db } = await workflowScope(platform, tenantId, actor);
+      const run = {
+        workflow: 'retryUsage',
+        workflowId: currentRun().workflowId,
+        runId: executionId,
+        actor,
+        input: { filter },
+        startedAt: new Date(startedAt),
+      };
       await db.transaction((trx) =>
-        Execution.endCounted(trx, tenantId, executionId, status, failure),
+        Execution.endCounted(trx, tenantId, { ...run, status, failure }),
       );
     },
   };

@@ -35,6 +35,14 @@ export interface CountingRun {
   readonly completedAt: Date | null;
 }
 
+/** A run that counts, and ended before it was done. */
+export interface EndedCount extends Omit<CountingRun, 'input' | 'output' | 'completedAt'> {
+  /** Null where only Temporal has it. */
+  readonly input: object | null;
+  readonly status: ExecutionStatus;
+  readonly failure: FlowFailure | undefined;
+}
+
 /** The end of an item of a batch. */
 export interface EndedItem {
   readonly id: string;
@@ -136,9 +144,11 @@ export class Execution extends TenantModel {
        on conflict (tenant_id, workflow_id, run_id) do update set
          status = case execution.status when 'running' then excluded.status
            else execution.status end,
+         input = coalesce(execution.input, excluded.input),
          completed_at = coalesce(excluded.completed_at, execution.completed_at),
          output = (
-           select jsonb_object_agg(key, value::numeric + (execution.output ->> key)::numeric)
+           select jsonb_object_agg(
+             key, value::numeric + coalesce((execution.output ->> key)::numeric, 0))
            from jsonb_each_text(excluded.output)
          )
        returning output`,
@@ -157,18 +167,27 @@ export class Execution extends TenantModel {
     };
   }
 
-  /** Ends a run that counts, before it was done; what it has counted stays. */
+  /** Ends a run that counts, before it was done; what it has counted, if anything, stays. */
   static async endCounted(
     db: Knex,
     tenantId: string,
-    id: string,
-    status: ExecutionStatus,
-    failure: FlowFailure | undefined,
+    { input, failure, ...columns }: EndedCount,
   ): Promise<void> {
-    await db.raw(
-      `update execution set status = ?, error = ?::jsonb, completed_at = now()
-       where tenant_id = ? and id = ? and status = 'running'`,
-      [status, failure === undefined ? null : stringifyJson(failure), tenantId, id],
+    await sqlRows(
+      db,
+      `${insertSql}
+       on conflict (tenant_id, workflow_id, run_id) do update set status = excluded.status,
+         error = excluded.error, completed_at = excluded.completed_at
+       where execution.status = 'running'`,
+      {
+        ...unended,
+        ...columns,
+        tenantId,
+        id: columns.runId,
+        requestId: null,
+        input: input === null ? null : stringifyJson(input),
+        error: failure === undefined ? null : stringifyJson(failure),
+      },
     );
   }
 

@@ -156,23 +156,22 @@ export async function runWorkflow<Result>(
   start: WorkflowStart,
   waitMs: number,
 ): Promise<Result> {
-  let executionId: string | undefined;
+  let runId: string | undefined;
+  /** What was joined may go on from another run. */
+  const executionId = async (): Promise<string | undefined> =>
+    runId && firstRunOf(temporal, start.workflowId, runId).catch(() => runId);
   try {
-    executionId = await startOrFind(temporal, start);
+    runId = await startOrFind(temporal, start);
     const { waiter } = temporal;
     return await waiter.withDeadline(Date.now() + waitMs, async () => {
       const result: unknown = await waiter.workflow.getHandle(start.workflowId).result();
       return result as Result;
     });
   } catch (error) {
-    if (error instanceof WorkflowFailedError) throw endedEarly(error, executionId);
-    if (executionId !== undefined && isWaitOver(error)) {
-      // What was joined may go on from another run.
-      const known = await firstRunOf(temporal, start.workflowId, executionId).catch(
-        () => executionId,
-      );
+    if (error instanceof WorkflowFailedError) throw endedEarly(error, await executionId());
+    if (runId !== undefined && isWaitOver(error)) {
       throw problem.timeout('The work is not finished yet; it goes on in the background.', {
-        executionId: known,
+        executionId: await executionId(),
       });
     }
     throw temporalProblem(error);

@@ -42,7 +42,8 @@ export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult>
   } catch (error) {
     if (error instanceof ContinueAsNew) throw error;
     const { tenantId, actor, filter } = retry;
-    const of = { tenantId, actor, filter, executionId };
+    const startedAt = workflowInfo().startTime.toISOString();
+    const of = { tenantId, actor, filter, executionId, startedAt };
     const end: RetryEnd = isCancellation(error)
       ? { ...of, status: 'canceled' }
       : { ...of, status: 'failed', failure: failureOf(error) };

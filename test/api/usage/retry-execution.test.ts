@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { retryUsagePage } from '../../../src/commands/usage/retry-usage.js';
@@ -48,12 +49,12 @@ describe('the execution of a retry of many events', function () {
   const sums = (each: number) => ({ retried: each, rated: each, rejected: 0 });
 
   /** Does something while the event at this place is held: a page that has it waits meanwhile. */
-  const whileHeld = <T>(order: string, work: () => Promise<T>): Promise<T> =>
+  const whileHeld = <T>(order: string, work: () => Promise<T>, place = 500): Promise<T> =>
     asOwner(instance.databaseUrl, async (client) => {
       await client.query('begin');
       await client.query(
         `select from usage_event where tenant_id = $1 and id = (
-           select id from usage_event where tenant_id = $1 order by ${order} offset 500 limit 1
+           select id from usage_event where tenant_id = $1 order by ${order} offset ${place} limit 1
          ) for update`,
         [tenant.id],
       );
@@ -135,6 +136,60 @@ describe('the execution of a retry of many events', function () {
     });
     expect(end.status).to.equal('terminated');
     expect(answer.status).to.equal(409);
+  });
+
+  type Handle = ReturnType<typeof instance.platform.temporal.waiter.workflow.getHandle>;
+  /** Ends a retry of all events while its first page waits; what is known of it then, and after the page. */
+  const endFirstPage = async (end: (handle: Handle) => Promise<unknown>) => {
+    const { workflow } = instance.platform.temporal.waiter;
+    const filter = createHash('sha256').update('{}').digest('hex').slice(0, 16);
+    const handle = workflow.getHandle(`${tenant.id}/usage-retry/${filter}`);
+    const found = await whileHeld(
+      'id',
+      async () => {
+        const asked = tenant.post('/v1/usage-events/retry', {}).then((each) => each);
+        const { runId } = await until(() => handle.describe().catch(() => undefined));
+        // The page has begun.
+        await until(() =>
+          asOwner(instance.databaseUrl, async (client) => {
+            const { rows } = await client.query(
+              `select from pg_stat_activity
+               where datname = current_database() and wait_event_type = 'Lock'`,
+            );
+            return rows[0] as object | undefined;
+          }),
+        );
+        await end(handle);
+        const { body } = await asked;
+        expect(body.error).to.deep.include({ code: 'CONFLICT', details: { executionId: runId } });
+        return until(async () => {
+          const { status, body: known } = await tenant.get(`${executions}/${runId}`);
+          return status === 200 ? known : undefined;
+        });
+      },
+      0,
+    );
+    return {
+      found,
+      counted: () => until(async () => (await read(found.executionId)).output ?? undefined),
+    };
+  };
+
+  it('has one, too, where it is canceled before its first page is done', async () => {
+    const { found, counted } = await endFirstPage((handle) => handle.cancel());
+    expect(found).to.deep.include({ status: 'canceled', input: { filter: {} }, output: null });
+    expect(found.completedAt).to.be.a('string');
+    // The page that was under way is done all the same.
+    expect(await counted()).to.deep.equal(sums(500));
+    expect(await read(found.executionId)).to.include({ status: 'canceled' });
+  });
+
+  it('has one, too, where Temporal ends it before its first page is done', async () => {
+    const { found, counted } = await endFirstPage((handle) => handle.terminate());
+    expect(found).to.deep.include({ status: 'terminated', input: null, output: null });
+    expect(await counted()).to.deep.equal(sums(500));
+    const { status, input } = await read(found.executionId);
+    expect({ status, input }).to.deep.equal({ status: 'terminated', input: { filter: {} } });
   });
 
   it('of a dismissal counts while it runs, too', async () => {
