@@ -43,6 +43,8 @@ describe('rejected events in the console', function () {
     await visit.inspect('rejected-by-reason');
     // spec/beyond.md R511
     const list = '::-p-aria([name="Events, the last received first"][role="table"])';
+    // spec/beyond.md R545
+    await visit.find('columnheader', 'Received');
     const box = await (await visit.page.waitForSelector(list))?.boundingBox();
     // Three rows, with its caption and head.
     expect(box?.height).to.be.below(3 * 85 + 100);

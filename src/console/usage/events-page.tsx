@@ -87,7 +87,16 @@ const columnsOf = ({ status, code }: EventSearch, onTold: Tell): readonly Column
       ),
   },
   { name: 'Happened', show: ({ eventTimestamp }) => <Instant at={eventTimestamp} /> },
-  ...(code === undefined ? [{ name: 'Code', show: (event: Event) => orNone(event.code) }] : []),
+  // What the list is ordered by.
+  { name: 'Received', show: ({ receivedAt }) => <Instant at={receivedAt} /> },
+  ...(code === undefined
+    ? [
+        {
+          name: 'Code',
+          show: (event: Event) => <span className="whole">{orNone(event.code)}</span>,
+        },
+      ]
+    : []),
   {
     name: 'What to mend',
     show: (event) => (
