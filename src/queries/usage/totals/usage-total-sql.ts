@@ -94,10 +94,11 @@ const keptRestSql = (range: SourceRange, conditions: string, bindings: Bindings)
     where part.tenant_id = :tenantId and ${conditions} and (
       total.amounts[1] is distinct from case when cardinality(total.amounts) = 2
         then total.amounts[2] else (select sum(amount) from unnest(total.amounts[2:]) as amount) end
-      or exists (
-        select from usage_combination_part as other where other.tenant_id = :tenantId
-          and other.combination_id = part.combination_id and other.position > 1
-          and other.attribute_name is null
+      -- Found at once: asked for each total it took most of the time.
+      or part.combination_id in (
+        select combination_id from usage_combination_part as other
+        where other.tenant_id = :tenantId and other.is_coarse = ${range.source !== 'day'}
+          and other.position > 1 and other.attribute_name is null
       )
     )`;
 
@@ -110,8 +111,15 @@ const waitingPartsSql = (range: SourceRange, bindings: Bindings): string => `
       and part.combination_id = delta.combination_id and part.position = delta.position
     where ${within('delta.start_at', range, bindings)}`;
 
+const evenBuckets: readonly UsageBucket[] = ['minute', 'hour', 'day'];
+
+/** Buckets of one length are counted from a midnight: to cut off what is below takes longer. */
 const bucketSql = (bucket: UsageBucket, column: string): string =>
-  bucket === 'none' ? 'null::timestamptz' : `date_trunc('${bucket}', ${column}, 'UTC')`;
+  bucket === 'none'
+    ? 'null::timestamptz'
+    : evenBuckets.includes(bucket)
+      ? `date_bin('1 ${bucket}', ${column}, timestamptz '2000-01-01T00:00:00Z')`
+      : `date_trunc('${bucket}', ${column}, 'UTC')`;
 
 /** How charges, or their priced rows, are grouped: columns of SQL, their names, and conditions. */
 interface Grouping {
@@ -344,6 +352,8 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
   }
   const by = ['bucket', ...names, 'currency'].join(', ');
   const order = ['bucket', ...names.map((name) => `${name} nulls last`), 'currency'].join(', ');
+  // A group for each account: one after the other takes half as long as sums of all of them at once.
+  const inOrder = stored.some(({ source }) => source === 'day') ? `order by ${order} offset 0` : '';
   const sql = `
   with ${readEventsSql(read, asked, { withRows, withDimensions }, bindings)}
   part_of as (${[none, ...sources].join(' union all ')}),
@@ -361,7 +371,11 @@ export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[
   ),
   summed as (
     select ${by}, sum(events) as events, sum(quantity) as quantity, sum(amount) as amount
-    from (${[`select ${by}, events, quantity, amount from by_source`, ...kept].join(' union all ')}) as each
+    from (
+      select * from (
+        ${[`select ${by}, events, quantity, amount from by_source`, ...kept].join(' union all ')}
+      ) as each ${inOrder}
+    ) as each
     group by ${by}
     having sum(events) <> 0 or sum(quantity) <> 0 or sum(amount) <> 0
   ),
