@@ -95,7 +95,11 @@ async function explain(
     });
   }
   const rest = summaryOnly ? [] : items.slice(itemOffset);
-  const explained = await explainItems(db.read, tenantId, invoice, rest.slice(0, itemsMax), page);
+  // One after the other they would take twice as long.
+  const [explained, summary] = await Promise.all([
+    explainItems(db.read, tenantId, invoice, rest.slice(0, itemsMax), page),
+    summarizeInvoice(db.read, tenantId, invoice),
+  ]);
   const shown = takeUntilHeavy(explained, weightOf, itemBytesMax);
   return {
     invoiceId: id,
@@ -106,7 +110,7 @@ async function explain(
     currency: invoice.currency,
     amount: new Decimal(invoice.amount),
     taxAmount: new Decimal(invoice.taxAmount),
-    summary: await summarizeInvoice(db.read, tenantId, invoice),
+    summary,
     items: [...shown],
     nextItemOffset: shown.length < rest.length ? itemOffset + shown.length : null,
   };
