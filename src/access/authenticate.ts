@@ -44,8 +44,11 @@ interface Trusted {
   isRechecked: boolean;
 }
 
-/** Returns the identity of a bearer value; throws an unauthorized problem if it is not valid. */
-export type Authenticate = (bearer: string) => Promise<Identity>;
+/**
+ * Returns the identity of a bearer value, a promise unless it was verified lately; throws an unauthorized
+ * problem if it is not valid.
+ */
+export type Authenticate = (bearer: string) => Identity | Promise<Identity>;
 
 function isOver({ credential }: Identity, now: Date): boolean {
   const endsAt = credential?.endsAt ?? null;
@@ -93,7 +96,8 @@ export function openAuthenticator(
   keys: TokenKeys,
   now: () => Date = () => new Date(),
 ): Authenticate {
-  const trusted = new LRUCache<string, Trusted>({ max: 10_000, ttl: trustMs });
+  // Within the resolution the clock is not read again.
+  const trusted = new LRUCache<string, Trusted>({ max: 10_000, ttl: trustMs, ttlResolution: 50 });
   const uses = openKeyUses(db);
   const checkKey = async (bearer: string): Promise<Identity> => {
     const found = await findAccessKey(db, bearer);
@@ -124,7 +128,7 @@ export function openAuthenticator(
       throw error;
     }
   };
-  return async (bearer) => {
+  return (bearer) => {
     const known = trusted.get(bearer);
     if (!known || isOver(known.identity, now())) return check(bearer);
     if (!known.isRechecked && performance.now() - known.checkedAt > recheckMs) {

@@ -122,15 +122,17 @@ export function createApp(platform: Platform, fillYear?: FillYear): Koa {
   mountGuide(router);
   mountConsole(router, platform, fillYear);
   mountFrontPage(router, platform);
-  const fixedHeaders = securityHeaders(platform.config.publicUrl);
+  const fixedHeaders = Object.entries(securityHeaders(platform.config.publicUrl));
   if (platform.tracing) app.use(traceRequests(platform.tracing));
   app.use(measureRequests(platform));
   app.use(async (ctx: Context, next: Next) => {
     const given = ctx.get('x-request-id');
     const requestId = requestIdOf(given);
-    Object.assign(ctx.state, { requestId, ids: auditIdsOf(requestId, given) });
-    ctx.set('X-Request-Id', requestId);
-    ctx.set(fixedHeaders);
+    const state = ctx.state as RequestState;
+    state.requestId = requestId;
+    state.ids = auditIdsOf(requestId, given);
+    ctx.res.setHeader('X-Request-Id', requestId);
+    for (const [name, value] of fixedHeaders) ctx.res.setHeader(name, value);
     try {
       checkQuery(ctx);
       await next();
@@ -145,7 +147,7 @@ export function createApp(platform: Platform, fillYear?: FillYear): Koa {
   });
   const { corsOrigins = [] } = platform.config;
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
-  app.use(router.routes());
+  app.use(router.dispatch());
   app.on('error', (error: unknown, ctx?: Context) => {
     // A page that was closed, or a network that has gone, is no fault of ours.
     if (ctx?.req.socket.errored === error)

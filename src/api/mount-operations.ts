@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
 import { answerOnce } from '../commands/flows/idempotent-request.js';
 import { Problem, problem } from '../kernel/problem.js';
@@ -16,7 +15,8 @@ import {
 import { accessOf } from '../schemas/http/operation-access.js';
 import type { StreamedAnswer, StreamedEvents } from '../schemas/http/operation.js';
 import { validate } from '../schemas/fields/validator.js';
-import { readBody } from './server/read-body.js';
+import { readBody, type JsonBody } from './server/read-body.js';
+import type { SegmentRouter } from './server/segment-router.js';
 import { enterWithBody, largeBodyMin } from './server/large-bodies-at-once.js';
 import { openEventStream } from './event-stream.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
@@ -79,9 +79,12 @@ export interface RequestState {
 
 const bearerForm = /^Bearer +([^\s]+)$/i;
 
-/** Authenticates the bearer value of a request. 401: it is missing or not valid. */
-export async function identify(ctx: Context, platform: Platform): Promise<Identity> {
-  const bearer = bearerForm.exec(ctx.get('authorization'))?.[1];
+/**
+ * Authenticates the bearer value of a request; a promise unless it was verified lately. 401: it is missing
+ * or not valid.
+ */
+export function identify(ctx: Context, platform: Platform): Identity | Promise<Identity> {
+  const bearer = bearerForm.exec(ctx.headers.authorization ?? '')?.[1];
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
   }
@@ -90,9 +93,23 @@ export async function identify(ctx: Context, platform: Platform): Promise<Identi
   // failures.
   const isKnown = addressLimits.isKnown(bearer);
   if (!isKnown) addressLimits.check('credential', clientOf(ctx, platform));
+  const checking = platform.authenticate(bearer);
+  return isKnown && !(checking instanceof Promise)
+    ? checking
+    : noteOutcome(ctx, platform, bearer, checking);
+}
+
+/** What a check of a bearer value has found is counted for its address. */
+async function noteOutcome(
+  ctx: Context,
+  platform: Platform,
+  bearer: string,
+  checking: Identity | Promise<Identity>,
+): Promise<Identity> {
+  const { addressLimits } = platform;
   try {
-    const identity = await platform.authenticate(bearer);
-    if (!isKnown) addressLimits.remember(bearer);
+    const identity = await checking;
+    if (!addressLimits.isKnown(bearer)) addressLimits.remember(bearer);
     return identity;
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') {
@@ -123,13 +140,15 @@ export function checkIdempotencyKey(operation: Operation, key: string | undefine
   );
 }
 
-/** The body, validated by its schema; undefined where there is none. */
-async function readInput(operation: Operation, ctx: Context, leave: () => void): Promise<unknown> {
-  if (!operation.body) return undefined;
-  const { text, value } = await readBody(ctx, operation);
+/** A body, validated by its schema. */
+function checkBody(
+  { body: schema, keepsBodyText }: Operation,
+  { text, value }: JsonBody,
+  leave: () => void,
+): unknown {
   if (text.length < largeBodyMin) leave();
-  const body = validate(operation.body, value);
-  return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
+  const body = schema === undefined ? value : validate(schema, value);
+  return keepsBodyText === true ? new JsonText(text.trim()) : body;
 }
 
 /** Computes its properties on demand, since few operations use them. */
@@ -155,39 +174,47 @@ class RequestCaller implements Caller {
   }
 }
 
+/** A request that has been let in: who asks for what. */
+interface Asking {
+  readonly operation: Operation;
+  readonly handler: AnyHandler;
+  readonly ctx: Context;
+  readonly platform: Platform;
+  readonly identity: Identity;
+}
+
+/** What a request gives an operation. */
+interface Given {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: unknown;
+}
+
+const noParams: Record<string, string> = {};
+
 /** Reads the input of an operation, calls its handler and sends the answer. */
-async function carryOut(
-  operation: Operation,
-  handler: AnyHandler,
-  ctx: Context,
-  platform: Platform,
-  identity: Identity,
-): Promise<void> {
-  const params = readParams(
-    operation,
-    (ctx as unknown as { params: Record<string, string> }).params,
-  );
+async function carryOut(asking: Asking): Promise<void> {
+  const { operation, ctx, identity } = asking;
+  const { params: inPath = noParams } = ctx as unknown as { params?: Record<string, string> };
+  const params = readParams(operation, inPath);
   const query = readQuery(operation, ctx.query);
   checkPathValues(operation, params);
+  if (!operation.body) return perform(asking, { params, query, body: undefined });
   const entering = enterWithBody(ctx, operation, identity.tenantId);
   const leave = entering instanceof Promise ? await entering : entering;
   try {
-    const body = await readInput(operation, ctx, leave);
+    const reading = readBody(ctx, operation);
+    const read = reading instanceof Promise ? await reading : reading;
+    const body = checkBody(operation, read, leave);
     checkAdminFields(operation, identity, body);
-    await perform(operation, handler, ctx, platform, identity, { params, query, body });
+    await perform(asking, { params, query, body });
   } finally {
     leave();
   }
 }
 
-async function perform(
-  operation: Operation,
-  handler: AnyHandler,
-  ctx: Context,
-  platform: Platform,
-  identity: Identity,
-  { params, query, body }: Record<'params' | 'query', Record<string, unknown>> & { body: unknown },
-): Promise<void> {
+async function perform(asking: Asking, { params, query, body }: Given): Promise<void> {
+  const { operation, ctx, platform, identity } = asking;
   const { requestId, ids } = ctx.state as RequestState;
   const counting = limitEvents(operation, platform, identity.tenantId, body);
   if (counting) await counting;
@@ -203,35 +230,50 @@ async function perform(
     if (!ctx.res.writableFinished) scope.db.abandon?.();
   });
   const input = { params, query, body, idempotencyKey };
-  const work = (inner: Scope): unknown => {
-    const handle = () => handler(input, inner, platform, new RequestCaller(ctx, platform));
-    const resolving = resolveInput(inner, operation, input);
-    const { accountId } = identity;
-    if (accountId === undefined) return resolving ? resolving.then(handle) : handle();
-    const limit = () => limitToAccount(inner, operation, input, accountId);
-    return (resolving ?? Promise.resolve()).then(limit).then(handle);
-  };
   if (idempotencyKey !== null && idempotencyOf(operation) === 'transaction') {
     const request = { key: idempotencyKey, operation: operation.id, input };
     const { status } = operation.success;
     const kept = await answerOnce(scope, request, async (inner) => ({
       status,
-      text: await answerText(operation, await work(inner), { requestId, ...input }),
+      text: await answerText(operation, await handle(asking, input, inner), {
+        requestId,
+        ...input,
+      }),
     }));
     sendJson(ctx, kept.status, kept.text);
     return;
   }
+  const result = await handle(asking, input, scope);
   if (operation.success.kind === 'stream') {
-    await sendStream(ctx, (await work(scope)) as StreamedAnswer, platform, identity.tenantId);
+    await sendStream(ctx, result as StreamedAnswer, platform, identity.tenantId);
     return;
   }
   if (operation.success.kind === 'events') {
-    await openEventStream(ctx, (await work(scope)) as StreamedEvents, platform, identity);
+    await openEventStream(ctx, result as StreamedEvents, platform, identity);
     return;
   }
   const isSecure = platform.config.publicUrl.startsWith('https:');
-  const sending = sendAnswer(ctx, operation, await work(scope), { requestId, isSecure, ...input });
+  const asked = { requestId, isSecure, query, body };
+  const sending = sendAnswer(ctx, operation, result, asked);
   if (sending) await sending;
+}
+
+/** Calls the handler, after its natural keys are resolved and an embed is limited to its account. */
+function handle(
+  { operation, handler, ctx, platform, identity }: Asking,
+  input: Given,
+  scope: Scope,
+): unknown {
+  const resolving = resolveInput(scope, operation, input);
+  const { accountId } = identity;
+  if (resolving === undefined && accountId === undefined) {
+    return handler(input, scope, platform, new RequestCaller(ctx, platform));
+  }
+  return (resolving ?? Promise.resolve())
+    .then(() =>
+      accountId === undefined ? undefined : limitToAccount(scope, operation, input, accountId),
+    )
+    .then(() => handler(input, scope, platform, new RequestCaller(ctx, platform)));
 }
 
 async function answerRequest(
@@ -241,7 +283,8 @@ async function answerRequest(
   platform: Platform,
 ): Promise<void> {
   const isPublic = accessOf(operation) === 'public';
-  const identity = isPublic ? anonymous : await identify(ctx, platform);
+  const identifying = isPublic ? anonymous : identify(ctx, platform);
+  const identity = identifying instanceof Promise ? await identifying : identifying;
   (ctx.state as RequestState).tenantId = identity.tenantId;
   const { tenantId } = identity;
   if (!isPublic) {
@@ -261,7 +304,7 @@ async function answerRequest(
     if (counting) await counting;
     const leave = admit(operation, ctx, platform, tenantId);
     try {
-      await carryOut(operation, handler, ctx, platform, identity);
+      await carryOut({ operation, handler, ctx, platform, identity });
     } finally {
       leave();
     }
@@ -287,20 +330,20 @@ export function routesOf(ctx: Context): readonly Layer[] {
 
 /** Registers an operation under its path. */
 export function mount(
-  router: Router,
+  router: SegmentRouter,
   platform: Platform,
   operation: Operation,
   handler: AnyHandler,
   guard: Guard = (_ctx, work) => work(),
 ): void {
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-  router.register(path, [operation.method.toLowerCase()], async (ctx: Context, next: Next) => {
-    if (routesOf(ctx)[0]?.path !== path) {
-      await next();
-      return;
-    }
+  const answer = (ctx: Context): Promise<void> => {
     (ctx.state as RequestState).operation = operation;
-    await guard(ctx, () => answerRequest(operation, handler, ctx, platform));
+    return guard(ctx, () => answerRequest(operation, handler, ctx, platform));
+  };
+  if (path === operation.path) router.answerAt(operation.method, path, answer);
+  router.register(path, [operation.method.toLowerCase()], async (ctx: Context, next: Next) => {
+    await (routesOf(ctx)[0]?.path === path ? answer(ctx) : next());
   });
 }
 

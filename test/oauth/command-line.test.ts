@@ -209,11 +209,14 @@ describe('OAuth: the command line', function () {
     ]);
   });
 
-  const refusalOf = (bearer: string) =>
-    instance.platform.authenticate(bearer).then(
-      () => 'none',
-      (error: unknown) => (error as Error).message,
-    );
+  const refusalOf = async (bearer: string) => {
+    try {
+      await instance.platform.authenticate(bearer);
+      return 'none';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
   const refused = async (bearer: string) =>
     expect(await refusalOf(bearer)).to.equal('The token has been revoked.');
 });

@@ -28,7 +28,11 @@ export class AttemptsOfAddress {
   readonly #counts = new LRUCache<string, { count: number; readonly endsAt: number }>({
     max: addressesMax,
   });
-  readonly #known = new LRUCache<string, true>({ max: knownMax, ttl: knownMs });
+  readonly #known = new LRUCache<string, true>({
+    max: knownMax,
+    ttl: knownMs,
+    ttlResolution: 1_000,
+  });
 
   constructor(metrics: Pick<Metrics, 'refusals'>) {
     this.#metrics = metrics;

@@ -84,7 +84,7 @@ export async function publishGroup(
   // Locked in one order, to avoid deadlocks of two processes.
   const sorted = [...slots.values()].sort(slotOrder);
   const written = sorted.flatMap(rowsOf);
-  const { rows } = await db.raw<{
+  const publishing = db.raw<{
     rows: { tenant_id: string; partition: number; next_offset: string }[];
   }>(publishSql, [
     arrayLiteral(
@@ -105,6 +105,8 @@ export async function publishGroup(
     joinGroups(written.map(({ traces }) => traces)),
     joinGroups(written.map((row) => row.messages)),
   ]);
+  // Planning it takes longer than writing some messages: it stays prepared in its session.
+  const { rows } = await publishing.options({ name: 'publish usage' });
   for (const row of rows) {
     const slot = slots.get(`${row.partition}/${row.tenant_id}`);
     if (slot) slot.end = Number(row.next_offset);

@@ -21,6 +21,8 @@ interface Waiting {
   readonly messages: readonly UsageMessage[];
   readonly bytes: number;
   readonly context: AsyncResource;
+  /** Ends its wait; of one that has been sent, too. */
+  timer: NodeJS.Timeout | undefined;
   readonly resolve: (published: Published[]) => void;
   readonly reject: (error: unknown) => void;
   /** The request has timed out: messages not sent by then are dropped. */
@@ -62,37 +64,42 @@ export function inGroups(send: Publish, options: GroupOptions): Publish {
         // Under a request of this group, not under the one that found nobody publishing.
         const published = await first.context.runInAsyncScope(send, undefined, messagesOf(group));
         let from = 0;
-        for (const { messages, resolve } of group) {
-          resolve(published.slice(from, (from += messages.length)));
+        for (const waiting of group) {
+          clearTimeout(waiting.timer);
+          waiting.resolve(published.slice(from, (from += waiting.messages.length)));
         }
       } catch (error) {
-        for (const { reject } of group) reject(error);
+        for (const waiting of group) refuse(waiting, error);
       }
     }
     isRunning = false;
   };
-  return async (messages) => {
-    const bytes = bytesOf(messages);
-    let giveUp = (): void => undefined;
-    const published = new Promise<Published[]>((resolve, reject) => {
-      const context = new AsyncResource('publish');
-      const waiting: Waiting = { messages, bytes, context, resolve, reject, isGivenUp: false };
-      giveUp = () => {
-        waiting.isGivenUp = true;
-        reject(problem.timeout(`Publishing took longer than ${options.timeoutMs} ms.`));
-      };
-      queue.push(waiting);
-    });
-    const timer = setTimeout(giveUp, options.timeoutMs);
-    if (!isRunning) void run();
-    try {
-      return await published;
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      options.log.error({ err: error }, 'publishing usage failed');
-      throw problem.badGateway('The event could not be published to the broker; send it again.');
-    } finally {
-      clearTimeout(timer);
+  const refuse = ({ timer, isGivenUp, reject }: Waiting, error: unknown): void => {
+    clearTimeout(timer);
+    if (isGivenUp || error instanceof Problem) {
+      reject(error);
+      return;
     }
+    options.log.error({ err: error }, 'publishing usage failed');
+    reject(problem.badGateway('The event could not be published to the broker; send it again.'));
   };
+  const giveUp = (waiting: Waiting): void => {
+    waiting.isGivenUp = true;
+    waiting.reject(problem.timeout(`Publishing took longer than ${options.timeoutMs} ms.`));
+  };
+  return (messages) =>
+    new Promise<Published[]>((resolve, reject) => {
+      const waiting: Waiting = {
+        messages,
+        bytes: bytesOf(messages),
+        context: new AsyncResource('publish'),
+        timer: undefined,
+        resolve,
+        reject,
+        isGivenUp: false,
+      };
+      waiting.timer = setTimeout(giveUp, options.timeoutMs, waiting);
+      queue.push(waiting);
+      if (!isRunning) void run();
+    });
 }

@@ -66,7 +66,9 @@ export function limitEvents(
   tenantId: string,
   body: unknown,
 ): Promise<void> | undefined {
-  if (operation.rateLimit !== 'events') return undefined;
+  const isCounted =
+    operation.rateLimit === 'events' && platform.config.ingestEventsPerMinute !== undefined;
+  if (!isCounted) return undefined;
   return countEvents(platform, tenantId, body);
 }
 

@@ -52,7 +52,11 @@ export function waitForTurn(
   if (access === 'public' || family === 'ingestion') return leaveNothing;
   if (body === undefined) return takeTurn(ctx, platform, tenantId, laneOf(operation));
   if (isLargeBody(ctx.req)) return takeTurn(ctx, platform, tenantId, 'heavy');
-  return readAhead(ctx, bodyMax).then(() => takeTurn(ctx, platform, tenantId, laneOf(operation)));
+  const lane = laneOf(operation);
+  const reading = readAhead(ctx, bodyMax);
+  return reading
+    ? reading.then(() => takeTurn(ctx, platform, tenantId, lane))
+    : takeTurn(ctx, platform, tenantId, lane);
 }
 
 const leaveNothing = (): void => undefined;

@@ -29,19 +29,21 @@ function scopeAt(now: () => Date, identity: Identity, ids: RequestIds, platform:
   const db = database.forTenant(tenantId, trail, 'request');
   const home =
     database.cells.length === 1 ? undefined : database.home.forTenant(tenantId, trail, 'request');
-  const credential = credentialOf(identity);
-  const credentialEndsAt = identity.credential?.endsAt;
-  const of = {
+  return {
     tenantId,
     orgId,
     roles,
     requestId,
     callerRequestId,
     actor,
-    credential,
-    credentialEndsAt,
+    credential: credentialOf(identity),
+    credentialEndsAt: identity.credential?.endsAt,
+    embeddedAccountId,
+    db,
+    home,
+    now,
+    realNow,
   };
-  return { ...of, embeddedAccountId, db, home, now, realNow };
 }
 
 function credentialOf({ credential, grant }: Identity): CredentialRef | undefined {

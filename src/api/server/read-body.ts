@@ -6,7 +6,9 @@ import { Problem, problem } from '../../kernel/problem.js';
 import { Portions } from '../../kernel/portions.js';
 import type { Operation } from '../../schemas/http/operation.js';
 import {
+  parseJson,
   parseJsonInPortions,
+  portionedFrom,
   refuseUnstorableText,
   repeatedNamesProblem,
 } from './unstorable-text.js';
@@ -58,9 +60,12 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
   return problem.validation('The request body cannot be read.');
 }
 
-/** The text of bytes, each given as a character, a long one in portions. 400: they are no UTF-8. */
+/** The text of bytes, each given as a character; a promise unless they are ASCII. */
+const textOf = (bytes: string): string | Promise<string> =>
+  /[\u0080-\u00ff]/.test(bytes) ? decodeUtf8(bytes) : bytes;
+
+/** A long text in portions. 400: the bytes are no UTF-8. */
 async function decodeUtf8(bytes: string): Promise<string> {
-  if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   const portions = new Portions();
   const texts: string[] = [];
@@ -108,6 +113,31 @@ function lookAtPace(): void {
   looking = undefined;
 }
 
+/** The methods of which `koa-body` reads bodies. */
+const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+const plainJson = /^application\/json(?:; ?charset=utf-8)?$/i;
+
+/**
+ * Whether a body has come as a whole with its headers, as small ones do, and needs no more than to be
+ * taken: JSON as it is, of the length that it says.
+ */
+function hasArrived({ req, method }: Context, bodyMax: number): boolean {
+  const { headers, complete, readableLength, readableDidRead } = req;
+  return (
+    complete &&
+    !readableDidRead &&
+    readableLength > 0 &&
+    readableLength <= bodyMax &&
+    methodsWithBody.has(method) &&
+    headers['content-encoding'] === undefined &&
+    headers['content-length'] === String(readableLength) &&
+    plainJson.test(headers['content-type'] ?? '')
+  );
+}
+
+/** The bytes of a body that has arrived, each as a character. */
+const takeArrived = ({ req }: Context): string => (req.read() as Buffer).toString('latin1');
+
 const readBefore = new WeakSet<IncomingMessage>();
 
 const noNext = (): Promise<void> => Promise.resolve();
@@ -115,8 +145,19 @@ const noNext = (): Promise<void> => Promise.resolve();
 /**
  * Reads a body before it is asked for, so that its request waits for its turn without its client. One
  * timer watches the pace of all of them: a late one is not waited for, its connection is about to end.
+ * Returns a promise only if the body has not arrived.
  */
-export function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> {
+export function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> | undefined {
+  const { req } = ctx;
+  if (hasArrived(ctx, bodyMax)) {
+    (ctx.request as { body?: unknown }).body = takeArrived(ctx);
+    readBefore.add(req);
+    return undefined;
+  }
+  return readArriving(ctx, bodyMax);
+}
+
+function readArriving(ctx: Context, bodyMax: number): Promise<void> {
   const { req } = ctx;
   const { socket } = req;
   return new Promise((resolve, reject) => {
@@ -137,20 +178,29 @@ export function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> {
   });
 }
 
-/** The text of the body; throws a problem when it is too large, too slow or cannot be read. */
-export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
-  if (!readBefore.has(ctx.req)) await readAhead(ctx, bodyMax);
+/**
+ * The text of the body, a promise unless it has arrived and is ASCII; throws a problem when it is too
+ * large, too slow or cannot be read.
+ */
+export function readBodyText(ctx: Context, bodyMax = bodyBytesMax): string | Promise<string> {
+  if (readBefore.has(ctx.req)) return takeRead(ctx);
+  if (hasArrived(ctx, bodyMax)) return textOf(takeArrived(ctx));
+  return readArriving(ctx, bodyMax).then(() => takeRead(ctx));
+}
+
+/** The text of a body that was read before. */
+function takeRead(ctx: Context): string | Promise<string> {
   const body: unknown = ctx.request.body;
   // Nobody else reads it there, and it would be kept for as long as the request lasts.
   (ctx.request as { body?: unknown }).body = undefined;
-  return typeof body === 'string' ? decodeUtf8(body) : '';
+  return typeof body === 'string' ? textOf(body) : '';
 }
 
 /** JSON between systems is UTF-8 (RFC 8259, section 8.1); ASCII is part of it. */
 const charsets = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 /** A body as it was sent, and what it says. */
-interface JsonBody {
+export interface JsonBody {
   readonly text: string;
   readonly value: unknown;
 }
@@ -159,24 +209,42 @@ interface JsonBody {
 const hasContent = (ctx: Context): boolean =>
   ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length') || 0) > 0;
 
-/** The body of an operation as JSON. */
-export async function readBody(ctx: Context, operation: Operation): Promise<JsonBody> {
-  const text = await readBodyText(ctx, operation.bodyMax);
+/** The body of an operation as JSON; a promise unless it has arrived, and is short. */
+export function readBody(ctx: Context, operation: Operation): JsonBody | Promise<JsonBody> {
+  const text = readBodyText(ctx, operation.bodyMax);
+  return typeof text === 'string'
+    ? readJson(ctx, operation, text)
+    : text.then((whole) => readJson(ctx, operation, whole));
+}
+
+function readJson(ctx: Context, operation: Operation, text: string): JsonBody | Promise<JsonBody> {
   if (text.trim() === '') {
     if (operation.isBodyOptional === true && !hasContent(ctx)) return { text: '{}', value: {} };
     throw problem.validation('A JSON body is required.');
   }
-  const type = ctx.get('content-type');
+  const { 'content-type': type = '' } = ctx.headers;
+  if (!plainJson.test(type)) checkType(ctx, type);
+  if (text.length >= portionedFrom || operation.writtenPart !== undefined)
+    return readLongJson(operation, text);
+  const value = parseJson(text);
+  if (operation.family !== 'ingestion') refuseUnstorableText(text, value);
+  return { text, value };
+}
+
+/** 400: a body is no JSON by its headers, or no UTF-8. */
+function checkType(ctx: Context, type: string): void {
   if (!type.startsWith('application/json') && ctx.is('json', '+json') === false) {
     throw problem.validation('The Content-Type must be application/json.');
   }
   if (!charsets.has(ctx.request.charset.toLowerCase())) {
     throw problem.validation('The charset of the body must be UTF-8.');
   }
-  const { bodyMax = bodyBytesMax } = operation;
+}
+
+async function readLongJson(operation: Operation, text: string): Promise<JsonBody> {
+  const { bodyMax = bodyBytesMax, writtenPart } = operation;
   const value = await parseJsonInPortions(text, bodyMax > mebibyte ? bulkValuesMax : valuesMax);
   if (operation.family !== 'ingestion') refuseUnstorableText(text, value);
-  const { writtenPart } = operation;
   const refused =
     writtenPart === undefined ? undefined : await repeatedNamesProblem(text, writtenPart);
   if (refused) throw refused;

@@ -58,7 +58,7 @@ export function answerText(
 export function sendJson(ctx: Context, status: number, text: string | null): void {
   ctx.status = status;
   if (text === null) return;
-  ctx.type = 'application/json; charset=utf-8';
+  ctx.set('Content-Type', 'application/json; charset=utf-8');
   ctx.body = text;
 }
 

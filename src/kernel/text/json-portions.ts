@@ -12,7 +12,8 @@ import { problem, type Problem } from '../problem.js';
 import { Portions } from '../portions.js';
 
 /** Shorter texts are parsed at once, in about a millisecond. */
-const pieceLength = 64 * 1024;
+export const portionedFrom = 64 * 1024;
+const pieceLength = portionedFrom;
 /** So much of a text is looked through before others may have their turn. */
 const scannedLength = 256 * 1024;
 /** Nothing of ours holds a longer one; parsing one takes long in itself. */

@@ -130,31 +130,38 @@ async function runTransaction<T>(
   }
 }
 
-type Cancel = (running: PooledConnection) => Promise<void>;
-
 /**
- * A class, because one is made for every request: unlike closures, its methods cost nothing then.
+ * A class, because one is made for every request: unlike closures, its methods cost nothing then. What
+ * statements need is made with the first one: ingestion has none.
  */
 class TenantHandle implements TenantDatabase {
   readonly tenantId: string;
-  readonly #shared: Knex;
-  readonly #cancel: Cancel;
-  readonly #caller: Caller;
+  readonly #handles: TenantHandles;
+  readonly #trail: Trail;
+  readonly #work: WorkKind;
+  #caller: Caller | undefined;
   #own: Knex | undefined;
 
-  constructor(tenantId: string, shared: Knex, trail: Trail, cancel: Cancel) {
+  constructor(handles: TenantHandles, tenantId: string, trail: Trail, work: WorkKind) {
     this.tenantId = tenantId;
-    this.#shared = shared;
-    this.#cancel = cancel;
-    this.#caller = new Caller(trail);
+    this.#handles = handles;
+    this.#trail = trail;
+    this.#work = work;
+  }
+
+  #called(): Caller {
+    return (this.#caller ??= new Caller(this.#trail));
   }
 
   get read(): Knex {
-    return (this.#own ??= forCaller(this.#shared, this.#caller));
+    return (this.#own ??= forCaller(
+      this.#handles.shared(this.tenantId, this.#work),
+      this.#called(),
+    ));
   }
 
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
-    const caller = this.#caller;
+    const caller = this.#called();
     return runTransaction(this.read, caller.trail, async (trx) => {
       caller.transactions += 1;
       try {
@@ -166,11 +173,11 @@ class TenantHandle implements TenantDatabase {
   }
 
   abandon(): void {
-    this.#caller.abandon(this.#cancel);
+    this.#called().abandon((running) => this.#handles.cancel(running));
   }
 
   get isAbandoned(): boolean {
-    return this.#caller.isGone;
+    return this.#caller?.isGone === true;
   }
 }
 
@@ -182,8 +189,8 @@ export class TenantHandles {
   readonly #handles = new LRUCache<string, Knex>({ max: handlesMax });
   readonly #options: Knex.Config;
   readonly #limits: Limits;
+  readonly #log: Logger | undefined;
   readonly #find: FindSource;
-  readonly #cancel: Cancel;
 
   constructor(
     options: Knex.Config,
@@ -192,8 +199,8 @@ export class TenantHandles {
   ) {
     this.#options = options;
     this.#limits = limits;
+    this.#log = log;
     this.#find = find;
-    this.#cancel = (running) => cancelStatement(running, log);
   }
 
   /** What the handles of a tenant share for a kind of work. */
@@ -213,7 +220,12 @@ export class TenantHandles {
   }
 
   forTenant(tenantId: string, trail: Trail, work: WorkKind = 'step'): TenantDatabase {
-    return new TenantHandle(tenantId, this.shared(tenantId, work), trail, this.#cancel);
+    return new TenantHandle(this, tenantId, trail, work);
+  }
+
+  /** Cancels the statement that a connection is running. */
+  cancel(running: PooledConnection): Promise<void> {
+    return cancelStatement(running, this.#log);
   }
 }
 
