@@ -21,11 +21,10 @@ async function retryPages(retry: ResumedRetry, executionId: string): Promise<Usa
   const until = retry.until ?? new Date().toISOString();
   let afterId = retry.afterId ?? null;
   for (;;) {
-    const page = { tenantId, actor, filter, until, afterId, executionId };
-    const { counts, lastId } = await persist(() => shortSteps.retryUsagePage(page), {
-      isWorthIt: mayPass,
-      restart: () => page,
-    });
+    // Without the id, which the next run finds itself: with it, an input is taken for that of a flow.
+    const page = { tenantId, actor, filter, until, afterId };
+    const step = () => shortSteps.retryUsagePage({ ...page, executionId });
+    const { counts, lastId } = await persist(step, { isWorthIt: mayPass, restart: () => page });
     if (lastId === null) return { ...counts, executionId };
     afterId = lastId;
   }
