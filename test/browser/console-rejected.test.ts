@@ -49,6 +49,21 @@ describe('rejected events in the console', function () {
     // Three rows, with its caption and head.
     expect(box?.height).to.be.below(3 * 85 + 100);
     expect((box?.y ?? 0) + (box?.height ?? 0)).to.be.below(900);
+    // spec/beyond.md R558: each part of a code stands on one line.
+    const lines = await visit.page.evaluate(`(() => {
+      const found = [];
+      const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text; text = texts.nextNode())
+        for (const { 0: part, index } of text.data.matchAll(/[A-Z]{3,}_?/g)) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + part.length);
+          found.push(part + ' ' + range.getClientRects().length);
+        }
+      return found;
+    })()`);
+    expect(lines).to.include.members(['ACCOUNT_ 1', 'NOT_ 1', 'FOUND 1', 'DIMENSION 1']);
+    expect((lines as string[]).filter((line) => !line.endsWith(' 1'))).to.deep.equal([]);
     await press('INVALID_DIMENSION');
     await visit.told('INVALID_DIMENSION, shown below');
     await visit.told('1 to 2 of 2');

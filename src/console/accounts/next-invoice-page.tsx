@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { Facts, orNone } from '../shown/values.tsx';
+import { Code, Facts, orNone } from '../shown/values.tsx';
 import { nextInvoice } from './queries.ts';
 
 type Next = Schemas['NextInvoice'];
@@ -21,7 +21,7 @@ const columns: readonly Column<Item>[] = [
 
 const problems: readonly Column<Next['problems'][number]>[] = [
   { name: 'What', show: ({ message }) => <bdi>{message}</bdi> },
-  { name: 'Code', show: ({ code }) => <code>{code}</code> },
+  { name: 'Code', show: ({ code }) => <Code of={code} /> },
 ];
 
 const DraftOf = ({ draft }: { readonly draft: Draft }): ReactNode => (

@@ -6,7 +6,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
+import { Code, Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
 import type { EventSearch } from '../usage/queries.ts';
 import { BillIt, Changed } from './bill.tsx';
 import { billingRun, type Run } from './queries.ts';
@@ -76,7 +76,7 @@ const rejectedIn = (
 
 const leftOutOf = (run: Run): readonly Column<LeftOut>[] => [
   { name: 'Why', show: (problem) => <bdi>{whyOf(problem)}</bdi> },
-  { name: 'Code', show: ({ code }) => <code>{code}</code> },
+  { name: 'Code', show: ({ code }) => <Code of={code} /> },
   {
     name: 'Account',
     show: ({ accountId }) => (accountId === null ? 'all' : <AccountName accountId={accountId} />),

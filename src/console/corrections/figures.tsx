@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { AccountName } from '../shown/names.tsx';
+import { Code } from '../shown/values.tsx';
 import type { Correction } from './queries.ts';
 
 const accounts: readonly Column<Correction['accounts'][number]>[] = [
@@ -11,7 +12,7 @@ const accounts: readonly Column<Correction['accounts'][number]>[] = [
 ];
 
 const kept: readonly Column<Correction['rejected'][number]>[] = [
-  { name: 'Code', show: ({ code }) => <code>{code}</code> },
+  { name: 'Code', show: ({ code }) => <Code of={code} /> },
   { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
 ];
 

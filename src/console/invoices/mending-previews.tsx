@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText } from '../shown/format.ts';
-import { Facts, orNone } from '../shown/values.tsx';
+import { Code, Facts, orNone } from '../shown/values.tsx';
 
 type Credit = Schemas['CreditPreview'];
 type Voided = Schemas['VoidPreview'];
@@ -24,7 +24,7 @@ const rebilled: readonly Column<Rebilled>[] = [
 
 const problems: readonly Column<Problem>[] = [
   { name: 'Why', show: ({ message }) => <bdi>{message}</bdi> },
-  { name: 'Code', show: ({ code }) => <code>{code}</code> },
+  { name: 'Code', show: ({ code }) => <Code of={code} /> },
 ];
 
 /** Payments that get something back. */

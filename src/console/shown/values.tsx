@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { localText, moneyText, quantityText } from './format.ts';
 
 export const Money = ({
@@ -36,6 +36,21 @@ export const None = (): ReactNode => (
 
 export const orNone = (value: string | null | undefined): ReactNode =>
   value === null || value === undefined || value === '' ? <None /> : value;
+
+/** A word of the API, such as ACCOUNT_NOT_FOUND: a line ends in it only after a `_`. */
+export const Code = ({ of }: { readonly of: string | null | undefined }): ReactNode =>
+  of === null || of === undefined ? (
+    <None />
+  ) : (
+    <code>
+      {of.split(/(?<=_)/).map((part, at) => (
+        <Fragment key={at}>
+          {at === 0 ? null : <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </code>
+  );
 
 /** Good, bad or open, said by a word; the colour only repeats it. */
 const tones: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { Instant, orNone, Status } from '../shown/values.tsx';
+import { Code, Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceField, timeField } from './fields.ts';
 import { DismissAll, RetryAll } from './all-rejected.tsx';
 import { eventOf, filterOf, isOwnId, isUuid, serviceChoice, type EventSearch } from './queries.ts';
@@ -90,12 +90,7 @@ const columnsOf = ({ status, code }: EventSearch, onTold: Tell): readonly Column
   // What the list is ordered by.
   { name: 'Received', show: ({ receivedAt }) => <Instant at={receivedAt} /> },
   ...(code === undefined
-    ? [
-        {
-          name: 'Code',
-          show: (event: Event) => <span className="whole">{orNone(event.code)}</span>,
-        },
-      ]
+    ? [{ name: 'Code', show: (event: Event) => <Code of={event.code} /> }]
     : []),
   {
     name: 'What to mend',

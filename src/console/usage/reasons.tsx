@@ -5,6 +5,7 @@ import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
+import { Code } from '../shown/values.tsx';
 import { filterOf, rejections, type EventSearch } from './queries.ts';
 
 type Reason = Schemas['UsageRejections']['reasons'][number];
@@ -14,10 +15,12 @@ const columnsOf = ({ page: _page, ...search }: EventSearch): readonly Column<Rea
     name: 'Reason',
     show: ({ code }) =>
       code === search.code ? (
-        `${code}, shown below`
+        <>
+          <Code of={code} />, shown below
+        </>
       ) : (
         <Link to="/usage/events" search={{ ...search, code }}>
-          {code}
+          <Code of={code} />
         </Link>
       ),
   },
