@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -7,19 +7,32 @@ import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
-import { serviceList, size, trialList } from './queries.ts';
+import { cardsOf, serviceList, size, trialList } from './queries.ts';
 
 type Row = Schemas['ServiceSummaryRow'];
 type Trial = Schemas['RepricingSummary'];
 
+/** The way to a service. Whoever is about to go there has its cards, of which the page asks the versions. */
+function ServiceLink({ of: { Id, Name } }: { readonly of: Row }): ReactNode {
+  const client = useQueryClient();
+  const prepare = (): void => void client.prefetchQuery(cardsOf(Id));
+  return (
+    <Link
+      to="/prices/$serviceId"
+      params={{ serviceId: Id }}
+      search={{}}
+      onFocus={prepare}
+      onMouseEnter={prepare}
+    >
+      <bdi>{Name}</bdi>
+    </Link>
+  );
+}
+
 const columns: readonly Column<Row>[] = [
   {
     name: 'Service',
-    show: ({ Id, Name }) => (
-      <Link to="/prices/$serviceId" params={{ serviceId: Id }} search={{}}>
-        <bdi>{Name}</bdi>
-      </Link>
-    ),
+    show: (row) => <ServiceLink of={row} />,
   },
   { name: 'Code', show: ({ Code }) => orNone(Code) },
 ];
