@@ -93,7 +93,16 @@ const tryEmbedRoute = createRoute({
 const invoicesRoute = createRoute({
   ...at,
   path: '/invoices',
-  validateSearch: listSearch(['q', 'fromDate', 'toDate', 'status', 'accountId', 'billingRunId']),
+  validateSearch: listSearch([
+    'q',
+    'fromDate',
+    'toDate',
+    'periodFromDate',
+    'periodToDate',
+    'status',
+    'accountId',
+    'billingRunId',
+  ]),
   component: lazyRouteComponent(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
 });
 

@@ -82,7 +82,7 @@ const Csv = ({ of }: { readonly of: InvoiceSearch }): ReactNode => (
 /** Where there is none: of these filters, or at all. */
 const None = ({ isFiltered }: { readonly isFiltered: boolean }): ReactNode =>
   isFiltered ? (
-    <p>No invoice has this in its number, is dated so and has this status.</p>
+    <p>No invoice is of this choice.</p>
   ) : (
     <>
       <p>Nothing is billed yet. A billing run makes invoices:</p>
@@ -96,17 +96,18 @@ const None = ({ isFiltered }: { readonly isFiltered: boolean }): ReactNode =>
 
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
-  const { q, fromDate, toDate, accountId, billingRunId, status, page = 0 } = search;
+  const { fromDate, toDate, accountId, page = 0, ...others } = search;
+  const { q, periodFromDate, periodToDate, status, billingRunId } = others;
   const navigate = route.useNavigate();
   const query = useQuery(invoiceList(search));
   // The export knows no other filters.
   const isExported =
-    q === undefined &&
-    billingRunId === undefined &&
-    status === undefined &&
+    Object.values(others).every((given) => given === undefined) &&
     query.data !== undefined &&
     query.data.totalElements !== '0';
-  const isFiltered = [q, fromDate, toDate, status].some((given) => given !== undefined);
+  const isFiltered = [fromDate, toDate, q, periodFromDate, periodToDate, status].some(
+    (given) => given !== undefined,
+  );
   return (
     <Page title="Invoices">
       <Filters
@@ -115,6 +116,13 @@ export function InvoicesPage(): ReactNode {
           { name: 'q', label: 'Find invoices', value: q ?? '', hint: 'Number' },
           { name: 'fromDate', label: 'Dated from', value: fromDate ?? '', type: 'date' },
           { name: 'toDate', label: 'Dated until', value: toDate ?? '', type: 'date' },
+          {
+            name: 'periodFromDate',
+            label: 'Period from',
+            value: periodFromDate ?? '',
+            type: 'date',
+          },
+          { name: 'periodToDate', label: 'Period until', value: periodToDate ?? '', type: 'date' },
           {
             name: 'status',
             label: 'Status',

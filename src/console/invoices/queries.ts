@@ -23,6 +23,8 @@ export interface InvoiceSearch {
   readonly q?: string;
   readonly fromDate?: string;
   readonly toDate?: string;
+  readonly periodFromDate?: string;
+  readonly periodToDate?: string;
   readonly accountId?: string;
   readonly billingRunId?: string;
   readonly status?: string;

@@ -110,12 +110,15 @@ export const missingInvoice = (id: string) => problem.notFound(`There is no invo
 
 const invoiceList = {
   model: Invoice,
-  orderBy: 'invoice_date desc, id desc',
+  // Within a day by number, of which longer ones come after.
+  orderBy: 'invoice_date desc, length(invoice_no) desc, invoice_no desc',
   searched: ['invoice_no'],
   filters: {
     accountId: 'account_id =',
     fromDate: 'invoice_date >=',
     toDate: 'invoice_date <=',
+    periodFromDate: 'period_end >=',
+    periodToDate: 'period_start <=',
     billingRunId: 'execution_id =',
     dueBefore: 'due_date <',
   },
@@ -136,25 +139,36 @@ export interface InvoiceFilter {
   /** Both dates are part of the range. */
   readonly fromDate?: string;
   readonly toDate?: string;
+  /** Days of which any is billed; both are part of the range. */
+  readonly periodFromDate?: string;
+  readonly periodToDate?: string;
   readonly billingRunId?: string;
   readonly status?: schema.InvoiceListStatus;
 }
 
-/** One page of invoices, the latest date first. 400: fromDate is after toDate. */
+/** 400: the first day is after the last. */
+function requireOrder(given: InvoiceFilter, first: keyof InvoiceFilter, last: keyof InvoiceFilter) {
+  const [from, to] = [given[first], given[last]];
+  if (from === undefined || to === undefined || from <= to) return;
+  const order = `'${first}' must not be after '${last}': '${from}' is after '${to}'`;
+  throw problem.validation(order, { field: first, value: from });
+}
+
+/** One page of invoices, the latest date first. 400: a range ends before it begins. */
 export async function listInvoices(
   scope: Scope,
   page: PageRequest,
   { q, status, ...given }: InvoiceFilter,
 ): Promise<Listed<InvoiceSummaryDto>> {
-  const { fromDate, toDate } = given;
-  if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
-    const order = `'fromDate' must not be after 'toDate': '${fromDate}' is after '${toDate}'`;
-    throw problem.validation(order, { field: 'fromDate', value: fromDate });
-  }
+  requireOrder(given, 'fromDate', 'toDate');
+  requireOrder(given, 'periodFromDate', 'periodToDate');
   // As `dueStatusOf` has it.
   const filter = status === 'overdue' ? { ...given, dueBefore: utcDate(scope.now()) } : given;
   const only = status && statusSql[status];
-  return presentPage(scope, await listRecords(invoiceList, scope, { page, q, filter, only }));
+  // The invoices of a period stand together, behind all later ones.
+  const isScattered = given.periodFromDate !== undefined || given.periodToDate !== undefined;
+  const found = await listRecords(invoiceList, scope, { page, q, filter, only, isScattered });
+  return presentPage(scope, found);
 }
 
 async function presentPage(

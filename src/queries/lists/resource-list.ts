@@ -24,6 +24,8 @@ interface ListRequest<F extends string> {
   readonly filter?: { readonly [K in F]?: string | undefined };
   /** A condition of ours, written as that of a partial index is. */
   readonly only?: string | undefined;
+  /** Whether many rows may be passed before those of the filter, which the index of the order knows. */
+  readonly isScattered?: boolean;
 }
 
 class Count {
@@ -36,14 +38,14 @@ class Count {
  * invoices of an account is
  *
  *   select * from invoice where tenant_id = $1 and account_id = $2
- *   order by invoice_date desc, id desc limit 20 offset 20
+ *   order by invoice_date desc, length(invoice_no) desc, invoice_no desc limit 20 offset 20
  *
  * and gives `{ items: [Invoice, …], total: 48291 }`.
  */
 export async function listRecords<M extends TenantModel, F extends string = never>(
   { model, columns = '*', orderBy, searched, filters }: RecordList<M, F>,
   { db: { read }, tenantId }: Scope,
-  { page, q = '', filter = {}, only }: ListRequest<F>,
+  { page, q = '', filter = {}, only, isScattered = false }: ListRequest<F>,
 ): Promise<Listed<M>> {
   const values: string[] = [];
   const bind = (value: string): string => `$${values.push(value) + 1}`;
@@ -62,7 +64,8 @@ export async function listRecords<M extends TenantModel, F extends string = neve
   // The index of the order holds the ids: rows that are skipped are not read.
   const deep = `select ${columns} from ${model.tableName}
     where tenant_id = $1 and id in (select id ${from} ${end}) order by ${orderBy}`;
-  const sql = page.offset < deepOffset ? `select ${columns} ${from} ${end}` : deep;
+  const isDeep = isScattered || page.offset >= deepOffset;
+  const sql = isDeep ? deep : `select ${columns} ${from} ${end}`;
   const items = await readRecords(model, read, tenantId, sql, values);
 
   const known = totalByPage(page, items.length);

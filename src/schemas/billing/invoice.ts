@@ -166,6 +166,8 @@ export const invoiceOperations = {
       accountId: Type.Optional(RecordId('account', 'The account that is charged.')),
       fromDate: Type.Optional(DateText('First invoice date, inclusive.')),
       toDate: Type.Optional(DateText('Last invoice date, inclusive.')),
+      periodFromDate: Type.Optional(DateText('Bills this day or a later one.')),
+      periodToDate: Type.Optional(DateText('Bills this day or an earlier one.')),
       billingRunId: Type.Optional(Uuid('The billing run that made it.')),
       status: Type.Optional(
         Type.Unsafe<InvoiceListStatus>({
@@ -177,7 +179,8 @@ export const invoiceOperations = {
       ),
     }),
     details:
-      'A page of rows without items; filter by account, by invoice date, by billing run and by status.',
+      'A page of rows without items, those of a day by number; filter by account, by invoice date, ' +
+      'by billed days, by billing run and by status.',
     success: reply.rowPage(summaryRow),
     errors: [400],
   }),

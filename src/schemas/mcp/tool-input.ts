@@ -46,7 +46,8 @@ function shortened(name: string, schema: JsonSchema): JsonSchema {
   if (!paging.has(name)) {
     return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !unsaid.has(keyword)));
   }
-  return { type: 'integer', ...('default' in schema ? { default: schema['default'] } : {}) };
+  // That a list begins with its first page goes without saying.
+  return { type: 'integer', ...(schema['default'] ? { default: schema['default'] } : {}) };
 }
 
 const idempotencyKey: JsonSchema = {

@@ -83,10 +83,10 @@ describe('the status of invoices', () => {
       // Of each hundred one is overdue, nine are notes and ninety are paid.
       await client.query(
         `insert into invoice (tenant_id, id, invoice_no, invoice_date, due_date, account_id,
-           invoice_status, invoice_type, currency, amount, balance, payment_status,
-           credited_invoice_id, credit_reason)
+           period_start, period_end, invoice_status, invoice_type, currency, amount, balance,
+           payment_status, credited_invoice_id, credit_reason)
          select $1, gen_random_uuid(), 'INV-' || n, date '2026-01-01' + n % 300, '2026-05-01',
-           gen_random_uuid(), 'Posted', 'Invoice', 'USD', 10, case n % 100 when 0 then 10 else 0 end,
+           gen_random_uuid(), date '2026-01-01' + n % 300, date '2026-01-01' + n % 300, 'Posted', 'Invoice', 'USD', 10, case n % 100 when 0 then 10 else 0 end,
            case n % 100 when 0 then 'Unpaid' else 'Paid' end,
            case when n % 100 between 1 and 9 then gen_random_uuid() end, repeat('x', 500)
          from generate_series(1, 20000) as n`,
@@ -104,18 +104,23 @@ describe('the status of invoices', () => {
     });
     const { scope } = tenant;
     const page = { limit: 20, offset: 0 };
-    for (const [status, total] of [
-      ['paid', 18_000],
-      ['overdue', 200],
+    // 10, 310, …, 19,810: 67 have this day, and all of them are paid.
+    const day = { periodFromDate: '2026-01-11', periodToDate: '2026-01-11' };
+    for (const [filter, total] of [
+      [{ status: 'paid' }, 18_000],
+      [{ status: 'overdue' }, 200],
+      // spec/beyond.md R563
+      [day, 67],
+      [{ ...day, status: 'paid' }, 67],
     ] as const) {
       await scope.db.transaction(async (trx) => {
         const before = await rowsRead(trx, 'invoice');
-        const found = await listInvoices({ ...scope, db: { ...scope.db, read: trx } }, page, {
-          status,
-        });
-        expect(found.total, status).to.equal(total);
+        const within = { ...scope, db: { ...scope.db, read: trx } };
+        const found = await listInvoices(within, page, filter);
+        const name = JSON.stringify(filter);
+        expect(found.total, name).to.equal(total);
         // Those of the page, and none to count the others.
-        expect((await rowsRead(trx, 'invoice')) - before, status).to.equal(20);
+        expect((await rowsRead(trx, 'invoice')) - before, name).to.equal(20);
       });
     }
   });
