@@ -35,7 +35,7 @@ export function closesInGoodOrder(
   });
   server.on('request', ({ socket }, response) => {
     count(socket, 1);
-    response.once('close', () => count(socket, -1));
+    response.on('close', () => count(socket, -1));
   });
   return async (others) => {
     isClosing = true;

@@ -225,10 +225,12 @@ async function perform(asking: Asking, { params, query, body }: Given): Promise<
       ? realScopeOf(identity, ids, platform)
       : scopeOf(identity, ids, platform);
   const scope = making instanceof Promise ? await making : making;
-  // When the client has disconnected, its running statements are canceled.
-  ctx.res.on('close', () => {
-    if (!ctx.res.writableFinished) scope.db.abandon?.();
-  });
+  // When the client has disconnected, its running statements are canceled; ingestion has none.
+  if (operation.family !== 'ingestion') {
+    ctx.res.on('close', () => {
+      if (!ctx.res.writableFinished) scope.db.abandon?.();
+    });
+  }
   const input = { params, query, body, idempotencyKey };
   if (idempotencyKey !== null && idempotencyOf(operation) === 'transaction') {
     const request = { key: idempotencyKey, operation: operation.id, input };

@@ -29,7 +29,7 @@ function countUnanswered(): (...request: Parameters<RequestListener>) => number 
   return ({ socket }, response) => {
     const count = (ofConnection.get(socket) ?? 0) + 1;
     ofConnection.set(socket, count);
-    response.once('close', () => {
+    response.on('close', () => {
       ofConnection.set(socket, (ofConnection.get(socket) ?? 1) - 1);
     });
     return count;

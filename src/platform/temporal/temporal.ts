@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import {
   Client,
-  Connection,
   isGrpcCancelledError,
   isGrpcDeadlineError,
   WorkflowNotFoundError,
@@ -20,6 +19,7 @@ import { freePort } from '../free-port.js';
 import { listCodec, payloadCodec, type PayloadKeys } from './payload-codec.js';
 import { logFromSdk } from './sdk-log.js';
 import { registerSearchAttributes } from './search-attributes.js';
+import { QuietConnection } from './quiet-connection.js';
 import { closableRetries } from './temporal-retries.js';
 import type { SecretKeys } from '../secret-box.js';
 import type { Tracing } from '../tracing.js';
@@ -141,7 +141,10 @@ export async function openTemporal(
   const place = { address, ...(tls ? { tls } : {}), ...defined({ apiKey }) };
   const native = await NativeConnection.connect(place);
   const retries = closableRetries();
-  const connection = await Connection.connect({ ...place, interceptors: [retries.interceptor] });
+  const connection = await QuietConnection.connect({
+    ...place,
+    interceptors: [retries.interceptor],
+  });
   const findsDefinitions = await registerSearchAttributes(connection, namespace, log);
   const dataConverter = dataConverterOf(payloadKeys);
   const interceptors = tracing === undefined ? {} : { workflow: [traceStarts(tracing)] };
