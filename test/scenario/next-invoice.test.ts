@@ -92,6 +92,40 @@ describe('the next invoice of an account', () => {
     expect(draft.invoices[0]).to.include({ amount: 10, taxAmount: 0 });
   });
 
+  // spec/beyond.md R570
+  it('says what corrections owe the account while nothing else is billed', async () => {
+    const calls = await story.service('Calls');
+    await story.account('acme');
+    // At 0.01: 3.00, and 1.00 after the correction.
+    const sent = (api_calls: string) =>
+      usage('acme', calls, {
+        externalTransactionId: 'read',
+        eventTimestamp: '2026-03-10T00:00:00Z',
+        dimensions: { api_calls },
+      });
+    await story.send(sent('300'));
+    const { invoices } = await story.bill('2026-03');
+    expect((await next('acme')).waiting).to.deep.equal([]);
+    await tenant
+      .post('/v1/usage-events/read/amend', { reason: 'Read twice.', message: sent('100') })
+      .expect(200);
+    const draft = await next('acme');
+    expect(draft.invoices).to.deep.equal([]);
+    expect(draft.waiting).to.deep.equal([
+      {
+        correctedInvoiceId: invoices[0]?.id,
+        correctedInvoiceNo: 'INV-000001',
+        currency: 'USD',
+        amount: -2,
+      },
+    ]);
+    await story.send(usage('acme', calls, { eventTimestamp: '2026-03-12T00:00:00Z' }));
+    const lowered = await next('acme');
+    // 100 more at 0.01, and 2.00 back.
+    expect(lowered.waiting).to.deep.equal([]);
+    expect(lowered.invoices).to.have.length(1);
+  });
+
   it('is empty where nothing is to be billed, and 404 of no account', async () => {
     const accountId = await story.account('acme');
     expect((await next('acme')).invoices).to.deep.equal([]);

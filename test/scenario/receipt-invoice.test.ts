@@ -45,6 +45,45 @@ describe('a receipt', () => {
     expect(await placeOf('late')).to.deep.equal(['INV-000003', 'calls', 'texts']);
   });
 
+  // spec/beyond.md R571
+  it('says where and at what a charge was billed that is corrected and waits', async () => {
+    await story.account('acme');
+    const calls = await story.service('Calls');
+    const sent = (api_calls: string) =>
+      usage('acme', calls, {
+        externalTransactionId: 'read',
+        eventTimestamp: '2026-03-10T00:00:00Z',
+        dimensions: { api_calls },
+      });
+    await story.send(sent('300'));
+    const amend = (api_calls: string) =>
+      tenant
+        .post('/v1/usage-events/read/amend', { reason: 'Read twice.', message: sent(api_calls) })
+        .expect(200);
+    await amend('200');
+    // Corrected before it was billed: no invoice has what it was.
+    expect(await chargeOf('read')).to.include({ invoice: null, billedBefore: null });
+    const { invoices } = await story.bill('2026-03');
+    // At 0.01: billed at 2.00; 1.50, then 1.75 now.
+    await amend('150');
+    await amend('175');
+    const { amount, invoice, billedBefore } = await chargeOf('read');
+    expect([amount, invoice]).to.deep.equal([1.75, null]);
+    expect(billedBefore).to.include({
+      id: invoices[0]?.id,
+      invoiceNo: 'INV-000001',
+      amount: 2,
+      difference: -0.25,
+    });
+    expect(billedBefore.items).to.have.length(1);
+    expect(await chargeOf('read', '')).to.not.have.property('billedBefore');
+    // The next invoice has both, and the receipt says that alone.
+    await story.send(usage('acme', calls, { eventTimestamp: '2026-03-12T00:00:00Z' }));
+    await story.bill('2026-03');
+    const later = await chargeOf('read');
+    expect([later.invoice.invoiceNo, later.billedBefore]).to.deep.equal(['INV-000002', null]);
+  });
+
   // spec/beyond.md R484
   it('leads to what a correction made of it alone', async () => {
     await story.account('acme');

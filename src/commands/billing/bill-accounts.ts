@@ -47,7 +47,11 @@ import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charg
 import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
 import { findDifferences, keepDifferences } from './differences/credited-before.js';
 import { findCreditedPeriods } from './differences/credited-periods.js';
-import { correctedAccounts, withoutWaiting } from './differences/waiting-differences.js';
+import {
+  correctedAccounts,
+  withoutWaiting,
+  type WaitingDifference,
+} from './differences/waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
@@ -65,6 +69,8 @@ export interface BillAccounts {
 export interface BilledAccounts {
   readonly invoices: readonly BilledInvoice[];
   readonly problems: readonly BillingProblem[];
+  /** What corrections come to that waits for something else to be billed. */
+  readonly owed: readonly (WaitingDifference & { readonly correctedInvoiceNo: string })[];
 }
 
 /**
@@ -83,14 +89,14 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
   return scope.db.transaction(async (trx) => {
     if (!isDryRun) await Account.holdAll(trx, tenantId, accountIds);
     const due = await findDue(trx, tenantId, request);
-    const { accounts, recurring, names, seed } = due;
-    if (due.isNothing) return { invoices: [], problems: recurring.problems };
+    const { accounts, recurring, names, seed, owed } = due;
+    if (due.isNothing) return { invoices: [], problems: recurring.problems, owed };
     const { charges, periods, uncredited } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
     const problems = [...recurring.problems, ...findMissingTaxRates(invoices)];
-    if (isDryRun) return { invoices, problems };
+    if (isDryRun) return { invoices, problems, owed };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
@@ -99,7 +105,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted, request.executionId);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
-    return { invoices: posted, problems };
+    return { invoices: posted, problems, owed };
   });
 }
 
@@ -151,7 +157,7 @@ async function findDue(
     ...billedPeriods.map(({ invoiceId }) => invoiceId),
   ]);
   const ended = await findEndedAccounts(trx, tenantId, correctedAccounts(taken), period.last);
-  const { usage, waiting } = withoutWaiting(taken, others, ended);
+  const { usage, waiting, owed: unbilled } = withoutWaiting(taken, others, ended);
   if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
   const given = {
     seed,
@@ -164,8 +170,13 @@ async function findDue(
     charges: [...ofUsage.charges, ...ofPeriods.charges],
     rows: [...ofUsage.rows, ...ofPeriods.rows],
   };
+  const owed = unbilled.map((one) => ({
+    ...one,
+    correctedInvoiceNo: names.invoices.get(one.correctedInvoiceId) ?? '',
+  }));
   const isNothing = usage.length + charges.length + billedPeriods.length === 0;
-  return { accounts, recurring, usage, names, periods, credits, differences, seed, isNothing };
+  const ofPeriod = { periods, credits, differences };
+  return { accounts, recurring, usage, names, ...ofPeriod, owed, seed, isNothing };
 }
 
 /** What is due as the charges that become items, with what grants pay of it. */

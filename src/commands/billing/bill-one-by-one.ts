@@ -35,7 +35,11 @@ export async function billEach(
     if (!isTooMany) onFault(error, accountIds.length);
     const [only] = accountIds;
     if (only !== undefined && accountIds.length === 1) {
-      return { invoices: [], problems: [isTooMany ? tooManyOf(only, error) : faultOf(only)] };
+      return {
+        invoices: [],
+        problems: [isTooMany ? tooManyOf(only, error) : faultOf(only)],
+        owed: [],
+      };
     }
     const middle = Math.ceil(accountIds.length / 2);
     const results: BilledAccounts[] = [];
@@ -45,6 +49,7 @@ export async function billEach(
     return {
       invoices: results.flatMap(({ invoices }) => invoices),
       problems: results.flatMap(({ problems }) => problems),
+      owed: results.flatMap(({ owed }) => owed),
     };
   }
 }

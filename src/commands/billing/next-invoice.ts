@@ -50,7 +50,7 @@ export async function previewNextInvoice(
     period,
     invoiceDate,
   };
-  const { invoices, problems } = await billEach(scope, run, thrown);
+  const { invoices, problems, owed } = await billEach(scope, run, thrown);
   const { rejected, pending } = await countOpenUsage(scope, log, {
     periodStart: period.first,
     periodEnd: period.last,
@@ -67,5 +67,6 @@ export async function previewNextInvoice(
     rejected: [...rejected],
     pending,
     problems: [...problems],
+    waiting: [...owed],
   };
 }

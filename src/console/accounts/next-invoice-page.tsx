@@ -42,6 +42,19 @@ const DraftOf = ({ draft }: { readonly draft: Draft }): ReactNode => (
   </Section>
 );
 
+/** What corrections come to that no draft has. */
+const Waiting = ({ of }: { readonly of: Next }): ReactNode =>
+  of.waiting.map(({ correctedInvoiceId, correctedInvoiceNo, currency, amount }) => (
+    <p key={correctedInvoiceId}>
+      Corrections of{' '}
+      <Link to="/invoices/$invoiceId" params={{ invoiceId: correctedInvoiceId }}>
+        {correctedInvoiceNo}
+      </Link>{' '}
+      come to <strong>{moneyText(amount, currency)}</strong> without tax. That waits until something
+      else is billed.
+    </p>
+  ));
+
 /** What a billing run would bill an account now. */
 const Drafts = ({ of }: { readonly of: Next }): ReactNode => (
   <>
@@ -62,6 +75,7 @@ const Drafts = ({ of }: { readonly of: Next }): ReactNode => (
         <DraftOf key={`${draft.invoiceType} ${draft.currency}`} draft={draft} />
       ))
     )}
+    <Waiting of={of} />
     {of.rejected.map(({ code, events }) => (
       <p key={code} className="bad">
         <Link to="/usage/events" search={{ status: 'rejected', code, accountId: of.accountId }}>

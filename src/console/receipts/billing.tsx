@@ -3,39 +3,49 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { ChargePair } from '../corrections/charge-pair.tsx';
 import { correctedChargesOf, kindNames } from '../corrections/queries.ts';
+import { moneyText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts } from '../shown/values.tsx';
 import type { Event } from './queries.ts';
 
 type Charge = Event['ratedTransactions'][number];
 
-/** The invoice and the items that bill a charge. */
-const invoiceOf = ({ billed, invoice }: Charge): ReactNode =>
-  invoice === null || invoice === undefined ? (
-    billed ? (
-      'its day is billed, and no invoice has it'
-    ) : (
-      'not yet'
-    )
-  ) : (
+type Billed = NonNullable<Charge['invoice']>;
+
+const WithItems = ({ of: invoice }: { readonly of: Billed }): ReactNode => (
+  <>
+    <Link to="/invoices/$invoiceId" params={{ invoiceId: invoice.id }}>
+      {invoice.invoiceNo}
+    </Link>
+    {invoice.items.map(({ id, description }) => (
+      <span key={id}>
+        {', '}
+        <Link
+          to="/invoices/$invoiceId/items/$itemId"
+          params={{ invoiceId: invoice.id, itemId: id }}
+          search={{}}
+        >
+          <bdi>{description ?? 'Without a description'}</bdi>
+        </Link>
+      </span>
+    ))}
+  </>
+);
+
+/** The invoice and the items that bill a charge; of one that was corrected since, at what and what waits. */
+function invoiceOf({ billed, invoice, billedBefore: before, currency }: Charge): ReactNode {
+  if (invoice) return <WithItems of={invoice} />;
+  if (billed) return 'its day is billed, and no invoice has it';
+  if (!before) return 'not yet';
+  return (
     <>
-      <Link to="/invoices/$invoiceId" params={{ invoiceId: invoice.id }}>
-        {invoice.invoiceNo}
-      </Link>
-      {invoice.items.map(({ id, description }) => (
-        <span key={id}>
-          {', '}
-          <Link
-            to="/invoices/$invoiceId/items/$itemId"
-            params={{ invoiceId: invoice.id, itemId: id }}
-            search={{}}
-          >
-            <bdi>{description ?? 'Without a description'}</bdi>
-          </Link>
-        </span>
-      ))}
+      <WithItems of={before} />, at {moneyText(before.amount, currency)}.{' '}
+      {before.difference === '0'
+        ? 'It costs the same now.'
+        : `The difference of ${moneyText(before.difference, currency)} waits for the next invoice.`}
     </>
   );
+}
 
 function SideBySide({ correctionId, eventId }: { readonly correctionId: string; eventId: string }) {
   const query = useQuery(correctedChargesOf(correctionId, eventId));

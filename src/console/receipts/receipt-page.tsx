@@ -22,7 +22,9 @@ const placeOf = ({ id, items: [item] }: Billed) => ({ invoice: id, item: item?.i
 /** The way down: from the invoice where somebody came from, else from the first that bills it. */
 function Way({ event }: { readonly event: Event | undefined }): ReactNode {
   const from = route.useSearch();
-  const billed = event?.ratedTransactions.find((charge) => charge.invoice)?.invoice;
+  const [billed] = (event?.ratedTransactions ?? []).flatMap(
+    ({ invoice: of, billedBefore }) => of ?? billedBefore ?? [],
+  );
   const { invoice, item } = from.invoice === undefined && billed ? placeOf(billed) : from;
   const last = <bdi key="event">{event?.externalTransactionId ?? 'Receipt'}</bdi>;
   if (invoice === undefined) return <Trail>{['Receipt', last]}</Trail>;

@@ -18,6 +18,7 @@ import { UsageEvent } from '../../models/usage/usage-event.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
 import { findInvoicesOf } from '../billing/invoice-parts.js';
 import { readInstantOf } from '../lists/time-range.js';
+import { findBilledBefore } from './corrections/billed-before.js';
 import { eventKnownOn } from './corrections/event-known-on.js';
 import { explainCharges } from './usage-explanation.js';
 import { answerFromArchive } from './archive/answer-from-archive.js';
@@ -184,10 +185,13 @@ export async function getUsageEvent(
   const event = await readUsageEvent(scope, sources, key, readInstantOf(knownOn));
   if (!invoices) return event;
   const { ratedTransactions } = event;
-  const found = await findInvoicesOf(scope.db.read, scope.tenantId, ratedTransactions);
+  const { db, tenantId } = scope;
+  const found = await findInvoicesOf(db.read, tenantId, ratedTransactions);
+  const before = await findBilledBefore(db.read, tenantId, event.id, ratedTransactions);
   const withInvoice = ratedTransactions.map((charge) => ({
     ...charge,
     invoice: found.get(charge.id ?? '') ?? null,
+    billedBefore: before.get(charge.id ?? '') ?? null,
   }));
   return { ...event, ratedTransactions: withInvoice };
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { DateText, nullable, Uuid } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { Invoice } from './invoice.js';
@@ -33,6 +34,18 @@ export const BillingProblem = Type.Object(
   { description: 'What a billing run leaves out or could not do as it should.' },
 );
 
+const WaitingDifference = Type.Object(
+  {
+    correctedInvoiceId: Uuid('The invoice that was corrected.'),
+    correctedInvoiceNo: Type.String({ description: 'Its number.' }),
+    currency: Type.String({ description: 'ISO code.' }),
+    amount: DecimalValue({
+      description: 'What it comes to without tax, exact; below zero it is owed to the account.',
+    }),
+  },
+  { description: 'What corrections of an invoice come to.' },
+);
+
 export const NextInvoice = Type.Object(
   {
     accountId: Uuid('The account.'),
@@ -52,6 +65,10 @@ export const NextInvoice = Type.Object(
     }),
     problems: Type.Array(BillingProblem, {
       description: 'What the run would report: charges without a price, tax codes without a rate.',
+    }),
+    waiting: Type.Array(WaitingDifference, {
+      description:
+        'What corrections come to that no invoice of `invoices` has: it waits until something else is billed.',
     }),
   },
   { description: 'What a billing run would bill an account now.' },

@@ -69,6 +69,46 @@ export const ChargeCorrection = nullable(
   ),
 );
 
+/** The invoice that has a charge, with its items: rows of the card may be items of their own. */
+export const BillingInvoice = Type.Object(
+  {
+    id: Uuid('Id of the invoice.'),
+    invoiceNo: Type.String({ description: 'Its number.' }),
+    items: Type.Array(
+      Type.Object(
+        {
+          id: Uuid('Id of the item.'),
+          description: nullable(Type.String({ description: 'What is charged.' })),
+        },
+        { description: 'An item of it.' },
+      ),
+      { description: 'The items that the charge is part of.' },
+    ),
+  },
+  {
+    description:
+      'With invoices=true: the invoice that bills a charge; null where none does, a void one or a later one ' +
+      'than the first hundred from its day on.',
+  },
+);
+
+/** What a correction waits to be billed against. */
+export const BilledBefore = Type.Object(
+  {
+    ...BillingInvoice.properties,
+    amount: DecimalValue({ description: 'What the charge cost that it bills.' }),
+    difference: DecimalValue({
+      description:
+        'What the charge costs more now, below zero less: it waits for the next invoice.',
+    }),
+  },
+  {
+    description:
+      'With invoices=true, of a corrected charge that is not billed yet: the invoice that bills the charge ' +
+      'in whose place it came; null where none does.',
+  },
+);
+
 /** What a row of a list shows. */
 export const RatedTransactionSummary = Type.Object(RatedTransactionHeader, {
   description: 'A rated transaction without its dimensions.',

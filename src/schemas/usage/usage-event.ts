@@ -7,7 +7,12 @@ import { IngestionBody } from './ingestion.js';
 import { Count, Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { Flag, knownOnQuery, offsetQuery, timeRangeQuery } from '../http/paging.js';
-import { ChargeCorrection, RatedTransaction } from './rated-transaction.js';
+import {
+  BilledBefore,
+  BillingInvoice,
+  ChargeCorrection,
+  RatedTransaction,
+} from './rated-transaction.js';
 import { RecordId } from '../http/record-id.js';
 
 /** Why an event is rejected (spec/rating.md R60). */
@@ -59,29 +64,6 @@ export const UsageEventSummary = Type.Object(UsageEventFields, {
   description: 'A usage event and what became of it.',
 });
 
-/** The invoice that has a charge, with its items: rows of the card may be items of their own. */
-const BillingInvoice = Type.Object(
-  {
-    id: Uuid('Id of the invoice.'),
-    invoiceNo: Type.String({ description: 'Its number.' }),
-    items: Type.Array(
-      Type.Object(
-        {
-          id: Uuid('Id of the item.'),
-          description: nullable(Type.String({ description: 'What is charged.' })),
-        },
-        { description: 'An item of it.' },
-      ),
-      { description: 'The items that the charge is part of.' },
-    ),
-  },
-  {
-    description:
-      'With invoices=true: the invoice that bills a charge; null where none does, a void one or a later one ' +
-      'than the first hundred from its day on.',
-  },
-);
-
 export const ExplainedTransaction = Type.Object(
   {
     ...RatedTransaction.properties,
@@ -91,6 +73,7 @@ export const ExplainedTransaction = Type.Object(
       description: 'Whether computing it again, from what was recorded, gives the stored amounts.',
     }),
     invoice: Type.Optional(nullable(BillingInvoice)),
+    billedBefore: Type.Optional(nullable(BilledBefore)),
   },
   { description: 'A rated transaction that explains itself.' },
 );
@@ -325,7 +308,7 @@ export const usageEventOperations = {
       'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
     query: Type.Object({
       knownOn: Type.Optional(knownOnQuery),
-      invoices: Flag('Adds `invoice`.'),
+      invoices: Flag('Adds `invoice` and `billedBefore`.'),
     }),
     success: reply.dto(UsageEvent),
     errors: [400, 404, 409],
