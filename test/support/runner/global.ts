@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { findTemporal } from '../../../src/embedded/temporal-program.js';
 import { checkCoverage, noteAnswers } from './coverage.js';
+import { noteTestFile } from '../servers/pooled-tests.js';
 import { dropTestDatabases, shareTestServers, stopTestServers } from '../servers/servers.js';
 import { startWorkflowThreadsPlain } from './workflow-threads.js';
 
@@ -10,8 +11,13 @@ import { startWorkflowThreadsPlain } from './workflow-threads.js';
 fc.configureGlobal({ includeErrorInReport: true });
 startWorkflowThreadsPlain();
 
-/** Before the tests of a file: those of the one before it in this process are over. */
-export const mochaHooks = { beforeAll: dropTestDatabases };
+export const mochaHooks = {
+  /** Before the tests of a file: those of the one before it in this process are over. */
+  async beforeAll(this: Mocha.Context): Promise<void> {
+    noteTestFile(this.test?.parent?.suites[0]?.file ?? '');
+    await dropTestDatabases();
+  },
+};
 
 /** The test files of which a test has ended. */
 const filesRun = new Set<string>();

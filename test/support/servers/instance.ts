@@ -24,6 +24,7 @@ import { openOperationCaller } from '../../../src/api/operation-caller.js';
 import { startWorkers, type WorkerOptions } from '../../../src/worker/main.js';
 import { nameDatabase } from './cells.js';
 import { checked } from '../http/answers.js';
+import { isPooled } from './pooled-tests.js';
 import { throughPooler } from './pooler.js';
 import { createTestDatabase, testServers } from './servers.js';
 
@@ -134,9 +135,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Through the pooler, where tests run with one, except for what needs a session of its own. */
+/** Through the pooler, where the tests that now run are to, except for what needs a session of its own. */
 const addressesOf = (databaseUrl: string, poolerPort: number | undefined) =>
-  poolerPort === undefined
+  poolerPort === undefined || !isPooled()
     ? { databaseUrl }
     : { databaseUrl: throughPooler(databaseUrl, poolerPort), directDatabaseUrl: databaseUrl };
 

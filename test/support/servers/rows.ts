@@ -85,10 +85,12 @@ export async function openPhotographer(
   );
   return {
     async take() {
-      const { rows } = await client.query<{ name: string; state: string }>(
-        states.join(' union all '),
-        tenantId === undefined ? [] : [tenantId],
-      );
+      // By a name, so that it is planned once.
+      const { rows } = await client.query<{ name: string; state: string }>({
+        name: 'snapshot',
+        text: states.join(' union all '),
+        values: tenantId === undefined ? [] : [tenantId],
+      });
       return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
     },
     close: () => client.end(),

@@ -8,6 +8,7 @@ import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js'
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
 import { openServers } from './open-servers.js';
 import type { TemporalServer } from '../../../src/platform/configured-servers.js';
+import { hasPooler } from './pooled-tests.js';
 import { startPooler } from './pooler.js';
 
 /** Plain data, so that one process can tell it to another. */
@@ -16,7 +17,7 @@ interface TestServers {
   readonly temporal: TemporalServer;
   /** Where usage streams through; undefined: PostgreSQL. */
   readonly kafka: KafkaSettings | undefined;
-  /** Of the PgBouncer that is between the product and PostgreSQL; undefined: nothing is. */
+  /** Of the PgBouncer that is between the product and PostgreSQL in tests that ask for it; undefined: in none. */
   readonly poolerPort: number | undefined;
 }
 
@@ -86,10 +87,7 @@ async function startServers(): Promise<TestServers> {
     `create database ${template}`,
   );
   await migrateDatabase(databaseUrl(servers.databaseUrl, template));
-  const pooler =
-    process.env['TEST_POOLER'] === undefined
-      ? undefined
-      : await startPooler(servers.databaseUrl, { poolSize: 8 });
+  const pooler = hasPooler() ? await startPooler(servers.databaseUrl, { poolSize: 8 }) : undefined;
   stopOwn = async () => {
     await pooler?.stop();
     await servers.stop().finally(removeData);
@@ -126,7 +124,8 @@ async function createDatabase(from = ''): Promise<string> {
 }
 
 /** A migrated, empty database of its own: copied from the template in milliseconds. */
-export const createTestDatabase = (): Promise<string> => createDatabase(`template ${template}`);
+export const createTestDatabase = (): Promise<string> =>
+  createDatabase(`template ${template} strategy file_copy`);
 
 /** A database of its own in which nothing is yet. */
 export const createEmptyDatabase = (): Promise<string> => createDatabase();
