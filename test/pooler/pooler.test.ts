@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import pg from 'pg';
 import { databaseUrlsOf } from '../../src/process/prepare-database.js';
 import { listenTo } from '../../src/platform/database/listen.js';
@@ -84,6 +85,31 @@ describe('a real PgBouncer in transaction mode', () => {
         return sessionOf();
       });
     expect(second).not.to.equal(first);
+    await own.close();
+  });
+
+  it('does so in transactions, and where there is no tenant', async () => {
+    const own = openDatabase(pooled, 1);
+    const named = async (db: Knex): Promise<number | undefined> => {
+      const { rows } = await db
+        .raw<{ rows: { pid: number }[] }>('select pg_backend_pid() as "pid"')
+        .options({ name: 'named too' });
+      return rows[0]?.pid;
+    };
+    const ways = [
+      () => own.forTenant('t1', trail('x'), 'request').transaction(named),
+      () => named(own.platform),
+    ];
+    for (const ask of ways) {
+      const first = await ask();
+      const second = await database
+        .forTenant('t2', trail('x'), 'request')
+        .transaction(async (trx) => {
+          await trx.raw('select 1');
+          return ask();
+        });
+      expect(second).not.to.equal(first);
+    }
     await own.close();
   });
 

@@ -147,12 +147,10 @@ class EnteredQuery extends PlainQuery {
     config: unknown,
     values: unknown,
   ) {
-    super(config, values);
+    super(facts.isPooled ? withoutName(config) : config, values);
     this.#connection = connection;
     this.#values = argumentsOf(entrance, facts);
-    // A pooler may give the next transaction a session that has not prepared them.
     this.#name = facts.isPooled ? '' : enter;
-    if (facts.isPooled) this.name = undefined;
     this.#sql = enterSql(enter);
   }
 
@@ -201,6 +199,12 @@ class EnteredQuery extends PlainQuery {
   }
 }
 
+/** A statement as it is sent through a pooler, whose next session need not have prepared what has a name. */
+const withoutName = (config: unknown): unknown =>
+  typeof config === 'object' && config !== null && 'name' in config
+    ? { ...config, name: undefined }
+    : config;
+
 /** The same callback, which also hears that a tenant is not here any more. */
 function noteFence(told: unknown, { tenantId }: Entrance, { onFenced }: CellEntrance): unknown {
   if (typeof told !== 'function') return told;
@@ -237,7 +241,9 @@ export async function enterTenants(
   const enter = cell === undefined ? enterAlone : enterCell;
   connection.query = (config, values, callback) => {
     const { entrance } = connection;
-    if (entrance === undefined) return query(config, values, callback);
+    if (entrance === undefined) {
+      return query(facts.isPooled ? withoutName(config) : config, values, callback);
+    }
     const [given, told] = typeof values === 'function' ? [undefined, values] : [values, callback];
     const entered = new EnteredQuery(connection, { entrance, facts, enter }, config, given);
     const watched = cell === undefined ? told : noteFence(told, entrance, cell);
