@@ -146,12 +146,32 @@ describe('rejected events in the console', function () {
     await story.account('later', { name: 'Later' });
     await press('What trying all again comes to');
     await visit.told('What those cost');
+    // spec/beyond.md R583: not what the list has from before.
+    await visit.told('Still rejected for INVALID_DIMENSION');
     expect(await visit.text()).to.not.include('None would be rated');
     await press('Try all 2 again');
     await visit.told('2 tried again: 1 rated, 1 still rejected.');
     await visit.told('1 is still rejected for another reason.');
     expect(await visit.text()).to.not.include('No event is rejected here.');
     await visit.inspect('rejected-tried-all');
+  });
+
+  // spec/beyond.md R582
+  it('say after another try of one why it is still rejected', async () => {
+    const mails = await story.service('Mails');
+    const wrong = { externalTransactionId: 'moved', dimensions: { api_calls: 'a lot' } };
+    await story.send(usage('mover', mails, wrong));
+    await story.account('mover', { name: 'Mover' });
+    await visit.open(
+      `/console/usage/events?status=rejected&code=ACCOUNT_NOT_FOUND&serviceId=${mails}`,
+      'Rejected events',
+    );
+    await press('Try again');
+    await visit.told(
+      "moved is still rejected for INVALID_DIMENSION: Dimension 'api_calls' must be",
+    );
+    expect(await visit.page.$$('p.bad[role=status]')).to.have.length(1);
+    await visit.inspect('rejected-still');
   });
 
   // spec/beyond.md R490

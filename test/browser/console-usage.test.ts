@@ -172,7 +172,7 @@ describe('usage in the console', function () {
     await visit.find('link', 'early-1');
     await visit.inspect('usage-rejected');
     await visit.click('button', 'Try again');
-    await visit.told(' is rejected.');
+    await visit.told(' is still rejected for ACCOUNT_NOT_FOUND: ');
     await story.account('gamma', { name: 'Gamma' });
     // Its row goes, and what came of it stays.
     await visit.click('button', 'Try again');

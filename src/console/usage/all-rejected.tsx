@@ -56,9 +56,13 @@ const retriedText = ({ retried, rated, rejected }: Retried): string => {
 /** Whether trying them again would do nothing: of more than were tried it is not known. */
 const isVain = ({ rated, isComplete }: Retried): boolean => rated === '0' && isComplete === true;
 
-/** What would come of it, of the first of them. */
+/** How many are rejected for each reason. */
+const forReasons = (reasons: NonNullable<Retried['reasons']>, text: string) =>
+  reasons.map(({ code, events }) => [`${text} ${code}`, quantityText(events)] as const);
+
+/** What would come of it, of the first of them, and why as it is now: the list has what was last tried. */
 const Tried = ({ of: tried }: { of: Retried }): ReactNode => {
-  const { retried, rated, rejected, sums, isComplete } = tried;
+  const { retried, rated, rejected, sums, reasons = [], isComplete } = tried;
   return (
     <>
       <Facts
@@ -66,6 +70,7 @@ const Tried = ({ of: tried }: { of: Retried }): ReactNode => {
           ['Would be rated', rated === '0' ? 'none' : quantityText(rated)],
           ...(rated === '0' ? [] : [['What those cost', orNone(sumsText(sums ?? []))] as const]),
           ...(rejected === '0' ? [] : [['Still rejected', quantityText(rejected)] as const]),
+          ...forReasons(reasons, 'Still rejected for'),
         ]}
       />
       {isVain(tried) ? (
@@ -145,9 +150,7 @@ const Preview = ({ of: { dismissed, isComplete, reasons } }: { of: Dismissed }):
       <Facts
         of={[
           ['Events that are dismissed', quantityText(dismissed)],
-          ...(reasons ?? []).map(
-            ({ code, events }) => [`Rejected for ${code}`, quantityText(events)] as const,
-          ),
+          ...forReasons(reasons ?? [], 'Rejected for'),
         ]}
       />
       <p>

@@ -41,18 +41,33 @@ const retryOne = (id: string) =>
   read(api.POST('/v1/usage-events/{id}/retry', { params: { path: { id } } }));
 
 /** Is told of what came of a row, which may not be in the list any more then. */
-type Tell = (text: string) => void;
+type Tell = (event: Event) => void;
+
+/** What came of another try: where none, why as it is now. */
+const Told = ({ of }: { readonly of: Event | undefined }): ReactNode => {
+  const { status, code, reason, externalTransactionId, id } = of ?? {};
+  return (
+    <p role="status" className={status === 'rejected' ? 'bad' : 'good'}>
+      {of === undefined ? null : (
+        <>
+          <bdi>{externalTransactionId ?? id}</bdi> is{' '}
+          {status === 'rejected' ? `still rejected for ${code}: ${reason}` : `${status}.`}
+        </>
+      )}
+    </p>
+  );
+};
 
 /** An event that could not be rated: another try, and the way to where it is mended or dismissed. */
 const Again = ({ event, onTold }: { readonly event: Event; readonly onTold: Tell }): ReactNode => {
-  const { id, externalTransactionId } = event;
+  const { id } = event;
   return id === null || event.status !== 'rejected' ? null : (
     <div className="acts">
       <Action
         operation="retryUsageEvent"
         name="Try again"
         onDo={() => retryOne(id)}
-        onDone={({ status }) => onTold(`${externalTransactionId ?? id} is ${status}.`)}
+        onDone={onTold}
       />
       <Link to="/receipts/$eventId" params={{ eventId: id }} search={{}}>
         Mend or dismiss it
@@ -213,7 +228,7 @@ export function EventsPage(): ReactNode {
   const { status = '', page = 0 } = search;
   const query = useQuery(eventList(search));
   const isRejected = status === 'rejected';
-  const [told, setTold] = useState('');
+  const [told, setTold] = useState<Event>();
   return (
     <Page
       title={isRejected ? 'Rejected events' : 'Usage events'}
@@ -243,9 +258,7 @@ export function EventsPage(): ReactNode {
           ) : null}
         </div>
       ) : null}
-      <p role="status" className="good">
-        {told}
-      </p>
+      <Told of={told} />
       <Listed
         query={query}
         caption="Events, the last received first"

@@ -143,6 +143,11 @@ export const RetryBody = writeBody(
 );
 export type RetryBody = Static<typeof RetryBody>;
 
+export const RejectionReason = Type.Object(
+  { code: Code, events: Count('Events that were rejected for it.') },
+  { description: 'A reason.' },
+);
+
 export const RetryResult = Type.Object(
   {
     retried: Count('Rejected events that were tried again.'),
@@ -168,6 +173,12 @@ export const RetryResult = Type.Object(
         ),
         { description: 'Of a dry run alone: what those that would be rated would cost.' },
       ),
+    ),
+    reasons: Type.Optional(
+      Type.Array(RejectionReason, {
+        description:
+          'Of a dry run alone: why the others would be rejected, the most frequent first.',
+      }),
     ),
   },
   { description: 'What came of a retry.' },
@@ -199,11 +210,6 @@ export const OutcomesBody = writeBody(
   { description: 'Places of the usage log.' },
 );
 export type OutcomesBody = Static<typeof OutcomesBody>;
-
-export const RejectionReason = Type.Object(
-  { code: Code, events: Count('Events that were rejected for it.') },
-  { description: 'A reason.' },
-);
 
 export const UsageOutcomes = Type.Object(
   {

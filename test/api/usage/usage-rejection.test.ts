@@ -338,6 +338,7 @@ describe('usage events that cannot be rated', () => {
         rejected: 0,
         isComplete: false,
         sums: [{ currency: 'USD', amount: 500 }],
+        reasons: [],
         dryRun: true,
       });
       const { body: before } = await own.get('/v1/usage-events/summary').expect(200);
@@ -346,13 +347,8 @@ describe('usage events that cannot be rated', () => {
         .post(path, { code: 'ACCOUNT_NOT_FOUND', status: 'rejected' })
         .expect(200);
       expect(body).to.include({ retried: 1201, rated: 1200, rejected: 1 });
-      expect(await waitUntilRated(own)).to.deep.equal({
-        accepted: 1201,
-        rated: 1200,
-        duplicate: 0,
-        rejected: 1,
-        pending: 0,
-      });
+      const ended = { accepted: 1201, rated: 1200, duplicate: 0, rejected: 1, pending: 0 };
+      expect(await waitUntilRated(own)).to.deep.equal(ended);
       // The first 600 cost 1 each, those after them nothing.
       for (const [id, amount] of [
         ['r-0', 1],
@@ -364,7 +360,8 @@ describe('usage events that cannot be rated', () => {
       }
       const all = await own.post(path, {}).expect(200);
       const still = await own.post(path, { dryRun: true }).expect(200);
-      expect(still.body).to.deep.include({ rated: 0, rejected: 1, isComplete: true, sums: [] });
+      const reasons = [{ code: 'ACCOUNT_NOT_FOUND', events: 1 }];
+      expect(still.body).to.deep.include({ rated: 0, rejected: 1, isComplete: true, reasons });
       const { executionId, ...counts } = all.body;
       expect(counts).to.deep.equal({ retried: 1, rated: 0, rejected: 1 });
       // spec/flows.md R28

@@ -8,7 +8,7 @@ import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { ratePrepared } from '../../../rating/index.js';
 import type { RetryResult } from '../../../schemas/usage/usage-event.js';
 import { messageOf } from '../gone-message.js';
-import { UsageRater } from '../usage-rater.js';
+import { UsageRater, type UsageRejectionCode } from '../usage-rater.js';
 import { filterUsageEvents, type UsageEventFilter } from './usage-event-filter.js';
 
 type Result = Static<typeof RetryResult>;
@@ -52,6 +52,7 @@ export async function previewRetry(
     onFault,
   });
   const sums = new Map<string, Decimal>();
+  const reasons = new Map<UsageRejectionCode, number>();
   const portions = new Portions();
   let [retried, rated] = [0, 0];
   for (const { read } of messages) {
@@ -63,6 +64,8 @@ export async function previewRetry(
       for (const { currency, amount } of outcome.rated.transactions) {
         sums.set(currency, amount.plus(sums.get(currency) ?? ZERO));
       }
+    } else {
+      reasons.set(outcome.code, (reasons.get(outcome.code) ?? 0) + 1);
     }
     if (portions.isOver) await portions.rest();
   }
@@ -74,6 +77,9 @@ export async function previewRetry(
     sums: [...sums]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([currency, amount]) => ({ currency, amount })),
+    reasons: [...reasons]
+      .map(([code, events]) => ({ code, events }))
+      .sort((a, b) => b.events - a.events || (a.code < b.code ? -1 : 1)),
     dryRun: true,
   };
 }
