@@ -114,6 +114,24 @@ describe('the embed that customers see', function () {
     await visit.checkAccess();
   });
 
+  // spec/beyond.md R572
+  it('names the invoice that a credit note credits, says why, and gives its PDF', async () => {
+    const path = '/api/v1/external/invoices?q=INV-000001';
+    const { body: found } = await story.tenant.get(path).expect(200);
+    await story.tenant
+      .post(`/v1/invoices/${found.data.content[0].Id}/credit-notes`, { reason: 'Read twice.' })
+      .expect(201);
+    await open('Invoices', { language: 'en', page: 'invoices' });
+    await visit.click('link', 'CN-000001');
+    await visit.arrive('Credit note CN-000001');
+    await visit.find('button', 'Download the PDF');
+    await visit.told('Read twice.');
+    expect(await visit.text()).to.match(/Payment\s+–/);
+    await visit.inspect('embed-credit-note');
+    await visit.click('link', 'Invoice INV-000001');
+    await visit.arrive('Invoice INV-000001');
+  });
+
   it('shows nothing of others, and says so when its access has ended', async () => {
     const { body } = await story.tenant.get('/v1/usage-events/secret').expect(200);
     await open('Receipts', { language: 'en', page: 'receipts' });

@@ -262,6 +262,8 @@ describe('invoices and receipts in the console', function () {
     // 57.90 less 7.90.
     await visit.told('USD 50.00');
     expect(await visit.text()).to.match(/Credited\s+USD 7\.90\s+Open\s+USD 50\.00/);
+    const items = await page.evaluate('document.querySelector("select[name=itemId]").textContent');
+    expect(items).to.match(/Seats: USD\s31\.00, of which USD\s7\.90 is credited/);
     await visit.checkAccess();
     await visit.shoot('invoice-credited');
     await visit.click('button', 'What voiding it does');
@@ -270,8 +272,13 @@ describe('invoices and receipts in the console', function () {
     visit.complaints.splice(0);
     await visit.click('link', 'CN-000001');
     await visit.arrive('Credit Note CN-000001');
+    // spec/beyond.md R572
+    await visit.find('link', 'INV-000001');
+    await visit.find('button', 'Download the PDF');
+    await visit.inspect('credit-note');
     await visit.click('link', 'Seats');
-    await visit.told('No more of the item that it credits was given back than it charges.');
+    await visit.told('The item that it credits was not credited with more than it charges.');
+    await visit.find('link', 'The item of INV-000001');
     expect(await visit.text()).to.not.include('The parts come to USD 0.00');
     await visit.inspect('item-credited');
     await visit.page.goBack();

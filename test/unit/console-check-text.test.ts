@@ -40,10 +40,10 @@ describe('what the console says of the parts of an item', () => {
   it('does not say that a credit comes to 0: it is explained by the item that it credits', () => {
     const credited = { creditedItemId: '0199b6d0-0000-7000-8000-000000000002', sumOfParts: '0' };
     expect(said(credited)).to.equal(
-      'No more of the item that it credits was given back than it charges.',
+      'The item that it credits was not credited with more than it charges.',
     );
     expect(said({ ...credited, matches: false })).to.equal(
-      'More of the item that it credits was given back than it charges. Run audit-usage.',
+      'The item that it credits was credited with more than it charges. Run audit-usage.',
     );
   });
 });

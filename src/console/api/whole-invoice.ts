@@ -1,6 +1,14 @@
 import type { Api } from './open-client.ts';
 import { read } from './problem.ts';
 
+/** The number of an invoice alone, without any of its items. */
+export async function readInvoiceNo(api: Api, invoiceId: string, signal: AbortSignal) {
+  const path = '/api/v1/external/invoices/{invoiceId}';
+  const params = { path: { invoiceId }, query: { itemOffset: '1000000' } };
+  const answer = await read(api.GET(path, { params, signal }));
+  return 'data' in answer ? answer.data.InvoiceNo : answer.invoiceNo;
+}
+
 /** An invoice with all of its items, page after page. */
 export async function readWholeInvoice(
   api: Api,

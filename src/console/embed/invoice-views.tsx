@@ -4,13 +4,14 @@ import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Facts } from '../shown/values.tsx';
 import { pathOf } from './opening.ts';
-import { invoice, invoiceList, pdfOf } from './queries.ts';
+import { invoice, invoiceList, invoiceNo, pdfOf } from './queries.ts';
 import { Download, Listed, Loaded, Titled } from './shown.tsx';
 import { None, Status, useSpoken, type Spoken } from './language.tsx';
 import { fill } from './texts.ts';
 
 type Summary = Schemas['InvoiceSummaryRow'];
 type Item = Schemas['InvoiceItem'];
+type Whole = Schemas['Invoice'];
 
 function rangeText({ texts, formats }: Spoken, from: string | null, to: string | null): ReactNode {
   if (from === null || to === null) return <None />;
@@ -20,6 +21,10 @@ function rangeText({ texts, formats }: Spoken, from: string | null, to: string |
 
 const Named = ({ of }: { readonly of: { readonly Name: string } | null }): ReactNode =>
   of === null ? <None /> : <Status name={of.Name} />;
+
+/** How its payment stands; nobody owes what is void, or credits another invoice. */
+const isOwed = (status: string | undefined, creditedInvoiceId: string | null): boolean =>
+  status !== 'Void' && creditedInvoiceId === null;
 
 const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => {
   const money = (amount: string, of: Summary['Currency__r']): string =>
@@ -31,7 +36,12 @@ const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => 
     },
     { name: texts.date, show: ({ InvoiceDate }) => formats.day(InvoiceDate) },
     { name: texts.status, show: ({ InvoiceStatus__r: of }) => <Named of={of} /> },
-    { name: texts.payment, show: ({ PaymentStatus__r: of }) => <Named of={of} /> },
+    {
+      name: texts.payment,
+      show: ({ InvoiceStatus__r: status, CreditedInvoiceId, PaymentStatus__r: of }) => (
+        <Named of={isOwed(status?.Name, CreditedInvoiceId) ? of : null} />
+      ),
+    },
     { name: texts.total, isNumber: true, show: ({ Total, Currency__r: of }) => money(Total, of) },
     {
       name: texts.open,
@@ -94,6 +104,26 @@ const itemColumns = (spoken: Spoken): readonly Column<Item>[] => {
   ];
 };
 
+/** Which invoice a credit note credits, and why. */
+const credited = (texts: Spoken['texts'], of: Whole): (readonly [string, ReactNode])[] => [
+  ...(of.creditedInvoiceId === null
+    ? []
+    : [[texts.credits, <CreditedInvoice key="credits" id={of.creditedInvoiceId} />] as const]),
+  ...(of.creditReason === null
+    ? []
+    : [[texts.reason, <bdi key="reason">{of.creditReason}</bdi>] as const]),
+];
+
+function CreditedInvoice({ id }: { readonly id: string }): ReactNode {
+  const { texts } = useSpoken();
+  const { data } = useQuery(invoiceNo(id));
+  return (
+    <a href={pathOf({ page: 'invoices', id })}>
+      {fill(texts.invoiceNumber, { number: data ?? '' }).trim()}
+    </a>
+  );
+}
+
 /** What the PDF shows. */
 export function InvoiceView({ id }: { readonly id: string }): ReactNode {
   const spoken = useSpoken();
@@ -109,7 +139,15 @@ export function InvoiceView({ id }: { readonly id: string }): ReactNode {
             <Facts
               of={[
                 [texts.status, <Status key="status" name={found.invoiceStatus} />],
-                [texts.payment, <Status key="payment" name={found.paymentStatus} />],
+                [
+                  texts.payment,
+                  isOwed(found.invoiceStatus, found.creditedInvoiceId) ? (
+                    <Status key="payment" name={found.paymentStatus} />
+                  ) : (
+                    <None key="payment" />
+                  ),
+                ],
+                ...credited(texts, found),
                 [texts.date, formats.day(found.invoiceDate)],
                 [texts.due, found.dueDate === null ? <None /> : formats.day(found.dueDate)],
                 [texts.period, rangeText(spoken, found.periodStart, found.periodEnd)],
@@ -140,11 +178,9 @@ export function InvoiceView({ id }: { readonly id: string }): ReactNode {
                 [texts.open, formats.money(found.balance, found.currency)],
               ]}
             />
-            {found.invoiceFileName === null ? null : (
-              <Download path={pdfOf(id)} name={found.invoiceFileName}>
-                {texts.pdf}
-              </Download>
-            )}
+            <Download path={pdfOf(id)} name={found.invoiceFileName ?? `${found.invoiceNo}.pdf`}>
+              {texts.pdf}
+            </Download>
           </>
         )}
       </Loaded>

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
-import { readWholeInvoice } from '../api/whole-invoice.ts';
+import { readInvoiceNo, readWholeInvoice } from '../api/whole-invoice.ts';
 import { api } from './access.ts';
 
 /** Rows a page. */
@@ -38,6 +38,12 @@ export const invoiceList = (page: number) =>
   });
 
 export const pdfOf = (invoiceId: string): string => `/api/v1/external/invoices/${invoiceId}/pdf`;
+
+export const invoiceNo = (invoiceId: string) =>
+  queryOptions({
+    queryKey: ['invoice', invoiceId, 'number'],
+    queryFn: ({ signal }) => readInvoiceNo(api, invoiceId, signal),
+  });
 
 export const invoice = (invoiceId: string) =>
   queryOptions({

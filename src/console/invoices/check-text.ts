@@ -30,8 +30,8 @@ export function checkText(item: Checked, currency: string): string {
   const { matches } = item;
   if (item.creditedItemId !== null) {
     return matches
-      ? 'No more of the item that it credits was given back than it charges.'
-      : 'More of the item that it credits was given back than it charges. Run audit-usage.';
+      ? 'The item that it credits was not credited with more than it charges.'
+      : 'The item that it credits was credited with more than it charges. Run audit-usage.';
   }
   const sum = moneyText(item.sumOfParts, currency);
   const reduction = reductions[item.chargeType];

@@ -64,9 +64,12 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
           <span>Credit</span>
           <select name="itemId" value={itemId} onChange={({ target }) => setItemId(target.value)}>
             <option value="">All that is left</option>
-            {of.items.map(({ id, description, amount: charged }) => (
+            {of.items.map(({ id, description, amount: charged, creditedAmount }) => (
               <option key={id} value={id}>
                 {description ?? 'Without a description'}: {moneyText(charged, of.currency)}
+                {creditedAmount === '0'
+                  ? ''
+                  : `, of which ${moneyText(creditedAmount, of.currency)} is credited`}
               </option>
             ))}
           </select>

@@ -7,7 +7,7 @@ import { Download } from '../shown/download.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
-import { itemColumns, rangeText, type Item } from './items.tsx';
+import { InvoiceNo, itemColumns, rangeText, type Item } from './items.tsx';
 import { CreditNotes, Mend } from './credit-and-void.tsx';
 import { Parties, Payment, Taxes } from './paper.tsx';
 import { WhatChanged } from './what-changed.tsx';
@@ -60,16 +60,14 @@ const MadeBy = ({ of }: { readonly of: WholeInvoice }): ReactNode =>
     </p>
   );
 
-/** Its PDF, once there is one, and its story. */
+/** Its PDF, which is made when it is asked for, and its story. */
 const Kept = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
   <>
-    {of.invoiceFileName === null ? null : (
-      <p>
-        <Download path={pdfOf(of.id)} name={of.invoiceFileName}>
-          Download the PDF
-        </Download>
-      </p>
-    )}
+    <p>
+      <Download path={pdfOf(of.id)} name={of.invoiceFileName ?? `${of.invoiceNo}.pdf`}>
+        Download the PDF
+      </Download>
+    </p>
     <MadeBy of={of} />
     <p>
       <Link to="/audit" search={{ entity: 'invoice', id: of.id }}>
@@ -90,7 +88,27 @@ const WhatItIs = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
         </Link>,
       ],
       ['Status', <Status key="status" name={of.invoiceStatus} />],
-      ['Payment', <Status key="payment" name={paymentOf(of.invoiceStatus, of.dueStatus)} />],
+      [
+        'Payment',
+        <Status
+          key="payment"
+          name={paymentOf(of.invoiceStatus, of.creditedInvoiceId, of.dueStatus)}
+        />,
+      ],
+      ...(of.creditedInvoiceId === null
+        ? []
+        : [
+            [
+              'Credits',
+              <Link
+                key="credits"
+                to="/invoices/$invoiceId"
+                params={{ invoiceId: of.creditedInvoiceId }}
+              >
+                <InvoiceNo id={of.creditedInvoiceId} />
+              </Link>,
+            ] as const,
+          ]),
       ['Date', of.invoiceDate],
       ['Due', orNone(of.dueDate)],
       ['Period', orNone(rangeText(of.periodStart, of.periodEnd))],

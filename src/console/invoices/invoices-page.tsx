@@ -50,8 +50,8 @@ const columns: readonly Column<Row>[] = [
   { name: 'Due', show: ({ DueDate }) => <span className="whole">{orNone(DueDate)}</span> },
   {
     name: 'Payment',
-    show: ({ InvoiceStatus__r: status, DueStatus }) => (
-      <Status name={paymentOf(status?.Name, DueStatus)} />
+    show: ({ InvoiceStatus__r: status, CreditedInvoiceId, DueStatus }) => (
+      <Status name={paymentOf(status?.Name, CreditedInvoiceId, DueStatus)} />
     ),
   },
   {

@@ -9,6 +9,7 @@ import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts } from '../shown/values.tsx';
+import { InvoiceNo } from './items.tsx';
 import { checkText, isReduced } from './check-text.ts';
 import { chargesSize, explainedItem } from './queries.ts';
 
@@ -83,15 +84,28 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
   const navigate = route.useNavigate();
   const { currency } = explained;
   const { transactions, charges, adjustments } = item;
+  const { creditedInvoiceId } = explained;
+  if (item.creditedItemId !== null && creditedInvoiceId !== null) {
+    return (
+      <p>
+        <Link
+          to="/invoices/$invoiceId/items/$itemId"
+          params={{ invoiceId: creditedInvoiceId, itemId: item.creditedItemId }}
+          search={{}}
+        >
+          The item of <InvoiceNo id={creditedInvoiceId} />
+        </Link>{' '}
+        that it credits says what it is made of.
+      </p>
+    );
+  }
   if (transactions.length + charges.length + adjustments.length === 0) {
     return (
       <Empty>
         <p>
-          {item.creditedItemId !== null
-            ? 'It credits an item of another invoice, and is explained there.'
-            : item.parts === '0'
-              ? 'The receipt of a charge, or the page of its item, says how much of it.'
-              : 'There is nothing on this page.'}
+          {item.parts === '0'
+            ? 'The receipt of a charge, or the page of its item, says how much of it.'
+            : 'There is nothing on this page.'}
         </p>
       </Empty>
     );

@@ -1,7 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { orNone } from '../shown/values.tsx';
+import { invoiceNo } from './queries.ts';
+
+/** What an invoice is called that is known by its id alone. */
+export function InvoiceNo({ id }: { readonly id: string }): ReactNode {
+  return useQuery(invoiceNo(id)).data ?? 'its invoice';
+}
 
 export type Item = Schemas['InvoiceItem'];
 

@@ -4,7 +4,7 @@ import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
-import { readWholeInvoice } from '../api/whole-invoice.ts';
+import { readInvoiceNo, readWholeInvoice } from '../api/whole-invoice.ts';
 
 /** Rows a page: as many as billing lists give at most. */
 export const pageSize = 20;
@@ -31,9 +31,12 @@ export interface InvoiceSearch {
   readonly page?: number;
 }
 
-/** How its payment stands, in the list and on its page; nobody owes what is void. */
-export const paymentOf = (status: string | undefined, dueStatus: string): string | null =>
-  status === 'Void' ? null : dueStatus;
+/** How its payment stands, in the list and on its page; nobody owes what is void, or credits another invoice. */
+export const paymentOf = (
+  status: string | undefined,
+  creditedInvoiceId: string | null,
+  dueStatus: string,
+): string | null => (status === 'Void' || creditedInvoiceId !== null ? null : dueStatus);
 
 export const invoiceList = ({ page = 0, status, ...search }: InvoiceSearch) =>
   queryOptions({
@@ -52,6 +55,13 @@ export const invoice = (invoiceId: string) =>
   queryOptions({
     queryKey: ['invoice', invoiceId],
     queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal, true),
+  });
+
+/** The number of an invoice alone, without any of its items. */
+export const invoiceNo = (invoiceId: string) =>
+  queryOptions({
+    queryKey: ['invoice', invoiceId, 'number'],
+    queryFn: ({ signal }) => readInvoiceNo(api, invoiceId, signal),
   });
 
 export const pdfOf = (invoiceId: string): string =>

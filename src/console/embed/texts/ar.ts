@@ -37,6 +37,8 @@ export const texts: Texts = {
   payment: 'الدفع',
   total: 'الإجمالي',
   credited: 'المخصوم بإشعارات دائنة',
+  credits: 'خصم من',
+  reason: 'السبب',
   open: 'المتبقي',
   tax: 'الضريبة',
   item: 'البند',

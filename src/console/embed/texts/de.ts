@@ -38,6 +38,8 @@ export const texts: Texts = {
   payment: 'Zahlung',
   total: 'Gesamtbetrag',
   credited: 'Gutgeschrieben',
+  credits: 'Gutschrift zu',
+  reason: 'Grund',
   open: 'Offen',
   tax: 'Steuer',
   item: 'Position',

@@ -35,6 +35,8 @@ export const texts = {
   payment: 'Payment',
   total: 'Total',
   credited: 'Credited',
+  credits: 'Credits',
+  reason: 'Reason',
   open: 'Open',
   tax: 'Tax',
   item: 'Item',

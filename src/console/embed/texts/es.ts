@@ -38,6 +38,8 @@ export const texts: Texts = {
   payment: 'Pago',
   total: 'Total',
   credited: 'Abonado',
+  credits: 'Abono de',
+  reason: 'Motivo',
   open: 'Pendiente',
   tax: 'Impuesto',
   item: 'Concepto',

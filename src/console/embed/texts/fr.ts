@@ -38,6 +38,8 @@ export const texts: Texts = {
   payment: 'Paiement',
   total: 'Total',
   credited: 'Crédité',
+  credits: 'Avoir sur',
+  reason: 'Motif',
   open: 'Reste à payer',
   tax: 'Taxe',
   item: 'Ligne',

@@ -38,6 +38,8 @@ export const texts: Texts = {
   payment: '支払状況',
   total: '合計',
   credited: '減額済み',
+  credits: '減額した請求書',
+  reason: '理由',
   open: '未払額',
   tax: '税',
   item: '項目',
