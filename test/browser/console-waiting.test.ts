@@ -9,10 +9,11 @@ describe('what waits for the next invoice, in the console', function () {
   const story = useStory({ isPublic: true, startsOn: '2026-03-20' });
   let visit: ConsoleVisit;
   let acme: string;
+  let calls: string;
 
   before(async () => {
     acme = await story.account('acme', { name: 'Acme & Söhne' });
-    const calls = await story.service('Calls');
+    calls = await story.service('Calls');
     const sent = (api_calls: string) =>
       usage('acme', calls, {
         externalTransactionId: 'read',
@@ -48,6 +49,22 @@ describe('what waits for the next invoice, in the console', function () {
     await visit.inspect('receipt-waits');
     await visit.tabTo('INV-000001');
     await visit.page.keyboard.press('Enter');
+    await visit.arrive('Invoice INV-000001');
+  });
+
+  // spec/beyond.md R574
+  it('is found from the correction, and leads to the invoice once it is billed with others', async () => {
+    await story.send(usage('acme', calls, { eventTimestamp: '2026-03-12T10:00:00Z' }));
+    await story.tenant.post('/v1/usage-events/read/cancel', { reason: 'Never used.' }).expect(200);
+    await visit.open('/console/usage/corrections', 'Corrections');
+    await visit.click('link', 'Never used.');
+    await visit.arrive('Never used.');
+    await visit.told('After: there is no charge.');
+    await visit.inspect('correction-billed');
+    await visit.click('link', 'Next invoice');
+    await visit.arrive('Next invoice');
+    await visit.inspect('next-invoice-corrects');
+    await visit.click('link', 'API calls (correction of INV-000001)');
     await visit.arrive('Invoice INV-000001');
   });
 });

@@ -15,7 +15,18 @@ type Next = Schemas['NextInvoice'];
 type Draft = Next['invoices'][number];
 
 const columns: readonly Column<Item>[] = [
-  { name: 'Item', show: ({ description }) => <bdi>{orNone(description)}</bdi> },
+  {
+    name: 'Item',
+    show: ({ description, correctedInvoiceId: invoiceId }) => {
+      const what = <bdi>{orNone(description)}</bdi>;
+      if (invoiceId === null) return what;
+      return (
+        <Link to="/invoices/$invoiceId" params={{ invoiceId }}>
+          {what}
+        </Link>
+      );
+    },
+  },
   ...itemColumns,
 ];
 

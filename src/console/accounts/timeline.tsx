@@ -16,7 +16,7 @@ type Entry = Schemas['TimelineEntry'];
 /** What an entry is about, by the way to it: its page, its place on this one, or its story. */
 function About({ entry }: { readonly entry: Entry }): ReactNode {
   const { event, name, recordType: type, recordId: id, workflowId } = entry;
-  const [before, after] = sentenceOf(event);
+  const [before, after] = sentenceOf(event, name);
   const what = (
     <>
       {before}
@@ -36,7 +36,7 @@ function About({ entry }: { readonly entry: Entry }): ReactNode {
 }
 
 function Happened({ entry }: { readonly entry: Entry }): ReactNode {
-  const { at, amount, currency, changed, actor } = entry;
+  const { at, event, amount, currency, changed, actor } = entry;
   return (
     <li>
       <Instant at={at} />
@@ -44,7 +44,8 @@ function Happened({ entry }: { readonly entry: Entry }): ReactNode {
         <About entry={entry} />
         {amount === null || currency === null ? null : (
           <>
-            : <Money amount={amount} currency={currency} />
+            {event === 'alert.triggered' ? ' at' : ':'}{' '}
+            <Money amount={amount} currency={currency} />
           </>
         )}
       </p>

@@ -24,7 +24,7 @@ const verbs: Readonly<Record<string, string>> = {
   paid: 'was paid in full',
   overdue: 'became overdue',
   credited: 'was credited',
-  triggered: 'passed its threshold',
+  triggered: 'was triggered',
   running: 'is running',
   completed: 'was completed',
   failed: 'failed',
@@ -42,9 +42,16 @@ const sentences: Readonly<Record<string, readonly [before: string, after: string
   'correction.rerate': ['Usage was rated again, with the reason', ''],
 };
 
+/** Numbers of credit notes begin so; to the API they are invoices, too. */
+const creditNote = /^CN-/;
+
 /** `invoice.posted` as a sentence around what the record is called: Invoice … was posted. */
-export function sentenceOf(event: string): readonly [before: string, after: string] {
+export function sentenceOf(
+  event: string,
+  name: string | null,
+): readonly [before: string, after: string] {
   const [of = '', what = ''] = event.split('.');
   const after = ` ${verbs[what] ?? what.replaceAll('_', ' ')}`;
-  return sentences[event] ?? [subjects[of] ?? wordsOf(of), after];
+  const subject = of === 'invoice' && name && creditNote.test(name) ? 'Credit note' : subjects[of];
+  return sentences[event] ?? [subject ?? wordsOf(of), after];
 }

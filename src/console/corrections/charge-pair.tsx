@@ -38,10 +38,28 @@ function Part({ step, of }: { readonly step: string | undefined; of: Written | u
   );
 }
 
+/** Where one of two charges is not there, or it cannot be told how it came about. */
+const missingText = (name: string, amount: string): string =>
+  amount === '0'
+    ? `${name}: there is no charge.`
+    : `${name}: how the charge came about cannot be told any more, nor where the two part.`;
+
 /** The first step in which two charges part. */
-function Parting({ of }: { readonly of: NonNullable<Pair['firstDifference']> }): ReactNode {
+function Parting({
+  of,
+  pair,
+  names: [first, second],
+}: {
+  readonly of: NonNullable<Pair['firstDifference']>;
+  readonly pair: Pair;
+  readonly names: readonly [before: string, after: string];
+}): ReactNode {
   const { step, before, after } = Object.fromEntries(membersOf(of));
   const name = step && textIn(step);
+  if (name === 'charge') {
+    const isFirst = before === undefined || before.json === 'null';
+    return <p>{isFirst ? missingText(first, pair.before) : missingText(second, pair.after)}</p>;
+  }
   return (
     <p>
       They part at{' '}
@@ -97,7 +115,7 @@ export function ChargePair({
         ]}
       />
       {firstDifference === null || firstDifference === undefined ? null : (
-        <Parting of={firstDifference} />
+        <Parting of={firstDifference} pair={of} names={[first, second]} />
       )}
       <details>
         <summary>Both charges of {externalTransactionId}, side by side</summary>

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
@@ -9,6 +10,14 @@ const accounts: readonly Column<Correction['accounts'][number]>[] = [
   { name: 'Account', show: ({ accountId }) => <AccountName accountId={accountId} /> },
   { name: 'Before', isNumber: true, show: ({ before, currency }) => moneyText(before, currency) },
   { name: 'After', isNumber: true, show: ({ after, currency }) => moneyText(after, currency) },
+  {
+    name: 'What was billed differs on',
+    show: ({ accountId }) => (
+      <Link to="/accounts/$accountId/next-invoice" params={{ accountId }}>
+        Next invoice
+      </Link>
+    ),
+  },
 ];
 
 const kept: readonly Column<Correction['rejected'][number]>[] = [

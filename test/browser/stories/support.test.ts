@@ -80,14 +80,16 @@ describe('the story of support', function () {
     expect(text).to.match(/Balance\s+USD 44\.60\s+Held\s+USD 8\.00\s+Available\s+USD 36\.60/);
     expect(text).to.match(/top-up\s+purchased\s+active\s+USD 50\.00\s+USD 8\.00\s+USD 44\.60/);
     expect(text).to.match(/k\s+open\s+USD 8\.00/);
-    expect(text).to.match(/at 5 and 1,500\s+USD 5\.40, past 5, next is 1,500/);
+    expect(text).to.match(
+      /at USD 5\.00 and USD 1,500\.00\s+USD 5\.40, past USD 5\.00, next is USD 1,500\.00/,
+    );
     await visit.find('meter', 'Dear');
     // spec/beyond.md R517
     for (const happened of [
       'Account Acme & Söhne was made',
       'Contract C-1 was made',
       'Invoice INV-000001 was posted',
-      'Alert Dear passed its threshold',
+      'Alert Dear was triggered',
     ]) {
       expect(text).to.include(happened);
     }
@@ -134,7 +136,7 @@ describe('the story of support', function () {
     await visit.quiet();
     await only('Alerts');
     expect(visit.page.url()).to.match(/\?kind=alert$/);
-    await support.press('Alert Dear passed its threshold');
+    await support.press('Alert Dear was triggered');
     await visit.page.waitForFunction(`location.href.endsWith('?kind=alert#alerts')`);
     await only('Changes');
     await visit.inspect('account-changes');
