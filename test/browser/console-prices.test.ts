@@ -79,6 +79,11 @@ describe('prices in the console', function () {
     visit.complaints.splice(0);
     // 4.00 became 6.00.
     for (const said of ['Change of an account', '20.5 %', '50 %']) await visit.told(said);
+    // spec/beyond.md R585: that of other services is not in it.
+    expect(await visit.text()).to.match(/Services\s+Calls/);
+    await visit.told(
+      'Change of an account at most 20.5 %, Decrease of the total at most 5 %: not all kept',
+    );
     // spec/beyond.md R529
     const chart = 'What they pay and would pay, in USD';
     await visit.find('figure', chart);
@@ -133,6 +138,23 @@ describe('prices in the console', function () {
     await visit.checkAccess();
     const { body: waiting } = await story.tenant.get('/v1/approvals?status=pending').expect(200);
     expect(waiting.data[0].title).to.include('in force from 2026-03-01 on?');
+  });
+
+  // spec/beyond.md R477
+  it('says in two places by how many percent an account would pay more', async () => {
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    const { page } = visit;
+    await visit.tabTo('API calls: unit rate');
+    await page.keyboard.press('End');
+    // 0.01123456 for 0.01.
+    await page.keyboard.type('123456');
+    await visit.tabTo('Usage from');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Before');
+    await page.keyboard.type('04012026');
+    await visit.tabTo('External id of a sample account in USD');
+    await page.keyboard.type('acme');
+    await visit.told('more (12.35 %)');
   });
 
   // spec/beyond.md R548

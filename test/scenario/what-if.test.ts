@@ -223,7 +223,9 @@ describe('what if', () => {
     expect(passed.guard).to.deep.equal({ passed: true, violations: [] });
     expect(passed.change).to.deep.equal({ p5: -50, p50: -50, p95: 0, min: -50, max: 0 });
     // spec/beyond.md R479: -50 is of the range that begins there, and 0 is one of its own.
-    const { change: shown } = await get(`/${passed.repricingId}`);
+    const { change: shown, guard: kept } = await get(`/${passed.repricingId}`);
+    // spec/beyond.md R585
+    expect(kept).to.include({ passed: true, accountChangeMax: 50, totalDecreaseMax: 25 });
     expect(shown.bins).to.have.length(11);
     expect(shown.bins.filter(({ accounts }: { accounts: number }) => accounts > 0)).to.deep.equal([
       { from: -50, to: -25, accounts: 1 },

@@ -3,7 +3,7 @@ import { useEffect, useId, useState, type ReactNode } from 'react';
 import { accountList } from '../accounts/queries.ts';
 import type { Schemas } from '../api/client.ts';
 import { writeExact } from '../api/exact-json.ts';
-import { moneyText, quantityText } from '../shown/format.ts';
+import { moneyText, percentText, quantityText } from '../shown/format.ts';
 import { Message } from '../shown/loaded.tsx';
 import { pricePreview, type Tried } from './queries.ts';
 import { areRates } from './rows.tsx';
@@ -34,7 +34,7 @@ const totalText = ({
   change,
 }: Preview['totals'][number]): string => {
   const by = moneyText(difference.replace('-', ''), currency);
-  const share = change === null ? '' : ` (${quantityText(change)} %)`;
+  const share = change === null ? '' : ` (${percentText(change)})`;
   return (
     `${moneyText(before, currency)} in the books, ${moneyText(after, currency)} with these prices: ` +
     `${by} ${isMore(difference) ? 'more' : 'less'}${share}`

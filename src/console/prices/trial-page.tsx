@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
@@ -8,7 +8,7 @@ import { Filters } from '../shown/filters.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { AccountName } from '../shown/names.tsx';
+import { AccountName, ServiceName } from '../shown/names.tsx';
 import { Facts, None, orNone, Status } from '../shown/values.tsx';
 import { PaidBars } from './paid-bars.tsx';
 import { Promote } from './promote.tsx';
@@ -51,13 +51,25 @@ const accountsOf = (repricingId: string): readonly Column<Paying>[] => [
   { name: 'Change', isNumber: true, show: ({ change }) => percentOrNone(change) },
 ];
 
-const limitTexts: Readonly<Record<string, string>> = {
+const limitTexts = {
   accountChangeMax: 'Change of an account',
   totalDecreaseMax: 'Decrease of the total',
-};
+} as const;
+
+/** What the outcome had to keep, once it is known whether it does. */
+function limitsText({ guard }: Repricing): string {
+  if (guard === null) return 'not known yet';
+  const given = Object.entries(limitTexts).flatMap(([name, text]) => {
+    const max = guard[name as keyof typeof limitTexts];
+    return max === null ? [] : [`${text} at most ${quantityText(max)} %`];
+  });
+  return given.length === 0
+    ? 'none'
+    : `${given.join(', ')}: ${guard.passed ? 'all kept' : 'not all kept'}`;
+}
 
 const violations: readonly Column<Violation>[] = [
-  { name: 'Limit', show: ({ limit }) => limitTexts[limit] ?? limit },
+  { name: 'Limit', show: ({ limit }) => limitTexts[limit as keyof typeof limitTexts] },
   {
     name: 'Account',
     show: ({ accountId }) => (accountId === null ? 'all' : <AccountName accountId={accountId} />),
@@ -141,6 +153,17 @@ function Accounts({ repricingId }: { readonly repricingId: string }): ReactNode 
   );
 }
 
+/** Whose usage alone all that is shown is of. */
+const Services = ({ of }: { readonly of: Repricing['serviceIds'] }): ReactNode =>
+  of === null
+    ? 'all'
+    : of.map((serviceId, index) => (
+        <Fragment key={serviceId}>
+          {index === 0 ? null : ', '}
+          <ServiceName serviceId={serviceId} />
+        </Fragment>
+      ));
+
 /** How a try that has ended came out. */
 const Outcome = ({ of }: { readonly of: Repricing }): ReactNode => (
   <>
@@ -183,11 +206,13 @@ export function TrialPage(): ReactNode {
             <Facts
               of={[
                 ['Status', <Status key="status" name={found.status} />],
+                ['Services', <Services key="services" of={found.serviceIds} />],
                 ['On usage of', `${found.from.slice(0, 10)} to before ${found.to.slice(0, 10)}`],
                 [
                   'Events',
                   found.events === null ? <None key="events" /> : quantityText(found.events),
                 ],
+                ['Limits', limitsText(found)],
                 ['By', orNone(found.actor)],
               ]}
             />

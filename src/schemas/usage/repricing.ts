@@ -139,6 +139,8 @@ const Violation = Type.Object(
 const Guard = Type.Object(
   {
     passed: Type.Boolean({ description: 'Whether all limits are kept.' }),
+    accountChangeMax: percent('The limit of what an account pays, in percent; null: none.'),
+    totalDecreaseMax: percent('That of how far a total may fall, likewise.'),
     violations: Type.Array(Violation, {
       description: 'Where they are not, totals first, then the greatest changes; at most 100.',
     }),

@@ -58,7 +58,14 @@ function presentSummary(of: Repricing, progress: Progress | undefined): SummaryD
       bins: presentBins(change.bins ?? []),
     },
     guard:
-      isPassed === null ? null : { passed: isPassed, violations: presentViolations(violations) },
+      isPassed === null
+        ? null
+        : {
+            passed: isPassed,
+            accountChangeMax: decimal(of.accountChangeMax),
+            totalDecreaseMax: decimal(of.totalDecreaseMax),
+            violations: presentViolations(violations),
+          },
     promotedAt: of.promotedAt?.toISOString() ?? null,
     promotedFrom: of.promotedFrom,
     promotedBy: of.promotedBy,
