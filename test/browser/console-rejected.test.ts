@@ -85,6 +85,10 @@ describe('rejected events in the console', function () {
     await press('Mend or dismiss it');
     await visit.arrive('Receipt of wrong');
     await visit.told('This event has no charge: ');
+    // spec/beyond.md R584
+    const receipt = await visit.text();
+    for (const said of ['INVALID_DIMENSION', 'Processed']) expect(receipt).to.include(said);
+    for (const said of ['Compute again', 'Rated']) expect(receipt).to.not.include(said);
     await visit.find('textbox', 'What it should have said, as JSON');
     await visit.inspect('rejected-receipt');
     await reason('The meter wrote words.');
@@ -100,6 +104,7 @@ describe('rejected events in the console', function () {
     await press('Send it again');
     await visit.told('It was amended.');
     await visit.told('Charge of USD 3.00');
+    await visit.find('button', 'Compute again');
     await visit.find('link', 'What the correction came to');
     await visit.inspect('rejected-mended');
   });

@@ -7,7 +7,7 @@ import { Json } from '../shown/json.tsx';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Press } from '../shown/press.tsx';
-import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { Code, Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Billing } from './billing.tsx';
 import { Charge } from './explanation.tsx';
 import { Mend } from './cancel-and-amend.tsx';
@@ -127,7 +127,13 @@ export function ReceiptPage(): ReactNode {
       <Loaded query={query}>
         {(event) => (
           <>
-            <ComputeAgain eventId={eventId} />
+            {event.ratedTransactions.length === 0 ? null : (
+              // Of other charges, what was said before is not true.
+              <ComputeAgain
+                key={event.ratedTransactions.map(({ id }) => id).join(' ')}
+                eventId={eventId}
+              />
+            )}
             <Charges event={event} />
             <Mend event={event} />
             {event.id === null ? null : (
@@ -141,10 +147,16 @@ export function ReceiptPage(): ReactNode {
               <Facts
                 of={[
                   ['Status', <Status key="status" name={event.status} />],
+                  ...(event.code === null
+                    ? []
+                    : [['Code', <Code key="code" of={event.code} />] as const]),
                   ['Account', <Whose key="account" event={event} />],
                   ['Happened', <Instant key="happened" at={event.eventTimestamp} />],
                   ['Received', <Instant key="received" at={event.receivedAt} />],
-                  ['Rated', <Instant key="rated" at={event.processedAt} />],
+                  [
+                    event.status === 'rated' ? 'Rated' : 'Processed',
+                    <Instant key="processed" at={event.processedAt} />,
+                  ],
                 ]}
               />
               {event.message === null || event.message === undefined ? (
