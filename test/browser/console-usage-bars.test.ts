@@ -67,7 +67,7 @@ describe('bars of usage in the console', function () {
   it('lead from a month to the events of its days that are shown, of the same account', async () => {
     await openChart(`from=2026-03-01&to=2026-03-15&bucket=month&account=${first}`, 'Home');
     // 1.00 and 0.50; those of 20 March are not shown.
-    await visit.told('2026-03-01: USD 1.50');
+    await visit.told('2026-03-01, before 2026-03-15: USD 1.50');
     await visit.page.keyboard.press('Enter');
     await visit.arrive('Usage events');
     await visit.told('1 to 2 of 2');

@@ -41,6 +41,19 @@ describe('usage in the console', function () {
     visit = opened;
   });
 
+  // spec/beyond.md R586
+  it('says of which part a month or week is, and adds up no quantities of different units', async () => {
+    await visit.open('/console/usage?from=2026-03-05&to=2026-03-08&bucket=month', 'Usage');
+    await visit.told('2026-03-01, from 2026-03-05 on, before 2026-03-08');
+    // 5, 6 and 7 March.
+    await visit.told('USD 18.00');
+    expect(await visit.text()).to.not.include('Quantity');
+    await visit.inspect('usage-cut');
+    await visit.open(`${march}&bucket=month&groupBy=attribute`, 'Usage');
+    await visit.find('columnheader', 'Quantity');
+    expect(await visit.text()).to.not.include('before 2026-04-01');
+  });
+
   // spec/beyond.md R368
   it('shows what became of all events, and totals as a chart and a table', async () => {
     await visit.open(march, 'Usage');

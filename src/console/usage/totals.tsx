@@ -11,17 +11,22 @@ import { AccountName, ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
 import { barOf, Legend, useGroups } from './groups.tsx';
 import { groupByOf, rangeOf, rowsMax, usageTotals, type UsageSearch } from './queries.ts';
-import { bucketOf, timeOf, zoomedTo, type Bucket } from './zoom.ts';
+import { bucketOf, cutsOf, timeOf, zoomedTo, type Bucket, type Range } from './zoom.ts';
 
 type Total = Schemas['UsageTotal'];
 
-/** A minute or an hour with its time, any other bucket by its first day. */
-const bucketText = (instant: string | null, bucket: Bucket): string =>
-  instant === null
-    ? 'All'
-    : bucket === 'hour' || bucket === 'minute'
+/**
+ * A minute or an hour with its time, any other bucket by its first day; of which only a part is shown, from
+ * when on or before when.
+ */
+function bucketText(instant: string | null, bucket: Bucket, shown: Range): string {
+  if (instant === null) return 'All';
+  const text =
+    bucket === 'hour' || bucket === 'minute'
       ? `${instant.slice(0, 10)} ${instant.slice(11, 16)}`
       : instant.slice(0, 10);
+  return [text, ...cutsOf(instant, bucket, shown)].join(', ');
+}
 
 /** What a row is of, where rows are grouped. */
 function Group({ of }: { readonly of: Total['group'] }): ReactNode {
@@ -32,15 +37,27 @@ function Group({ of }: { readonly of: Total['group'] }): ReactNode {
   return <bdi>{value}</bdi>;
 }
 
+/** Of what is grouped otherwise, a quantity would add what has different units. */
+const hasQuantity = (groupBy: string | undefined): boolean => groupBy === 'attribute';
+
 const columnsOf = (
   bucket: Bucket,
   groupBy: string | undefined,
   places: number,
+  shown: Range,
 ): readonly Column<Total>[] => [
-  { name: 'Begins', show: (row) => bucketText(row.bucket, bucket) },
+  { name: 'Begins', show: (row) => bucketText(row.bucket, bucket, shown) },
   ...(groupBy ? [{ name: 'Of', show: ({ group }: Total) => <Group of={group} /> }] : []),
   { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
-  { name: 'Quantity', isNumber: true, show: ({ quantity }) => quantityText(quantity) },
+  ...(hasQuantity(groupBy)
+    ? [
+        {
+          name: 'Quantity',
+          isNumber: true,
+          show: ({ quantity }: Total) => quantityText(quantity),
+        },
+      ]
+    : []),
   {
     name: 'Amount',
     isNumber: true,
@@ -94,13 +111,14 @@ function OfCurrency({
   const navigate = useNavigate();
   const bucket = bucketOf(search);
   const groupBy = groupByOf(search);
+  const shown = rangeOf(search);
   // Of what has no time there is no chart.
   const way = bucket === 'none' ? 'table' : wayOf(search.show);
   const groups = useGroups(rows, groupBy);
   const starts = [...new Set(rows.map((row) => row.bucket ?? ''))];
   const bars = starts.map((start) => {
     const inIt = rows.filter((row) => (row.bucket ?? '') === start);
-    return barOf(bucketText(start, bucket), inIt, groups);
+    return barOf(bucketText(start, bucket, shown), inIt, groups);
   });
   /** From a bar to the events in it. */
   const showEvents = (index: number): void => {
@@ -109,7 +127,7 @@ function OfCurrency({
     void navigate({
       to: '/usage/events',
       search: {
-        ...timeOf(start, bucket, rangeOf(search)),
+        ...timeOf(start, bucket, shown),
         ...(search.account ? { accountId: search.account } : {}),
         ...(search.service ? { serviceId: search.service } : {}),
       },
@@ -117,7 +135,7 @@ function OfCurrency({
   };
   const zoom = (first: number, last: number): void => {
     const ends = [starts[first] ?? '', starts[last] ?? ''] as const;
-    const range = zoomedTo(ends, bucket, rangeOf(search));
+    const range = zoomedTo(ends, bucket, shown);
     void navigate({ to: '/usage', search: { ...search, ...range } });
   };
   return (
@@ -136,7 +154,7 @@ function OfCurrency({
       {way === 'chart' ? null : (
         <Table
           caption={`Totals in ${currency}`}
-          columns={columnsOf(bucket, groupBy, placesOf(rows.map(({ amount }) => amount)))}
+          columns={columnsOf(bucket, groupBy, placesOf(rows.map(({ amount }) => amount)), shown)}
           rows={rows}
         />
       )}

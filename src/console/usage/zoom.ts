@@ -10,7 +10,7 @@ const dayMs = 24 * hourMs;
 const lengths = { minute: minuteMs, hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
 
 /** From an instant, or the midnight of a day, on, and before another. */
-interface Range {
+export interface Range {
   readonly from: string;
   readonly to: string;
 }
@@ -55,4 +55,13 @@ export function timeOf(start: string, bucket: Bucket, shown: Range): Range {
   return isMidnight(from) && isMidnight(to)
     ? { from: dayOf(from), to: dayOf(to - dayMs) }
     : { from: instantOf(from), to: instantOf(to) };
+}
+
+/** Where a range cuts a bucket: its end only where it is over, since later there is nothing yet. */
+export function cutsOf(start: string, bucket: Bucket, shown: Range): string[] {
+  const { from, to } = within([start, start], bucket, shown);
+  return [
+    ...(from > Date.parse(start) ? [`from ${endText(from)} on`] : []),
+    ...(to < endOf(start, bucket) && to < Date.now() ? [`before ${endText(to)}`] : []),
+  ];
 }
