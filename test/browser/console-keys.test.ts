@@ -85,6 +85,11 @@ describe('access keys in the console', function () {
     await visit.tabTo('Make it');
     await page.keyboard.press('Enter');
     await visit.told('What this key is made with ends at');
+    // spec/beyond.md R577
+    const text = await visit.text();
+    expect(text).to.match(/ends at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: it can end no later\./);
+    expect(text).to.include('An access key that ends later, or never, can make it.');
+    expect(text).to.include('This is not allowed').and.not.include('You may not see this');
     await visit.inspect('keys-later');
     expect(visit.complaints.splice(0)).to.have.length(1);
   });

@@ -27,6 +27,8 @@ async function endOfMaker(scope: Scope): Promise<Date | null> {
   return grant.oidcIssuer === null ? grant.endsAt : null;
 }
 
+const timeText = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
 /** When a key ends. 400: before it begins. 403: after what it is made with. */
 function endOf(asked: Date | null, endsAt: Date | null, now: Date): Date | null {
   if (asked === null) return endsAt;
@@ -35,7 +37,7 @@ function endOf(asked: Date | null, endsAt: Date | null, now: Date): Date | null 
   }
   if (endsAt === null || asked <= endsAt) return asked;
   throw problem.forbidden(
-    `What this key is made with ends at ${endsAt.toISOString()}: it can end no later.`,
+    `What this key is made with ends at ${timeText(endsAt)}: it can end no later. An access key that ends later, or never, can make it.`,
     { field: 'expiresAt' },
   );
 }

@@ -4,7 +4,7 @@ import { ApiProblem } from '../api/problem.ts';
 import { useInLabels } from '../api/in-labels.ts';
 
 const titles: Readonly<Record<number, string>> = {
-  403: 'You may not see this',
+  403: 'This is not allowed',
   404: 'There is nothing here',
 };
 
