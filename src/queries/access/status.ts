@@ -100,13 +100,14 @@ async function findLastAudit({ db, tenantId }: Scope): Promise<StatusDto['audit'
     periodEnd: string | null;
     completedAt: Date;
     events: string | null;
+    samplePercent: string | null;
     unchecked: string | null;
     differences: string | null;
   }>(
     db.read,
     `select id as "executionId", status, input ->> 'periodStart' as "periodStart",
        input ->> 'periodEnd' as "periodEnd", completed_at as "completedAt",
-       output ->> 'events' as events, output ->> 'unchecked' as unchecked,
+       input ->> 'samplePercent' as "samplePercent", output ->> 'events' as events, output ->> 'unchecked' as unchecked,
        output ->> 'differenceCount' as differences
      from (
        select id, status, input, completed_at, started_at,
@@ -120,11 +121,12 @@ async function findLastAudit({ db, tenantId }: Scope): Promise<StatusDto['audit'
   );
   const [audit] = rows;
   if (!audit) return null;
-  const { completedAt, events, unchecked, differences } = audit;
+  const { completedAt, events, samplePercent, unchecked, differences } = audit;
   return {
     ...audit,
     completedAt: completedAt.toISOString(),
     events: numberOrNull(events),
+    samplePercent: numberOrNull(samplePercent),
     unchecked: numberOrNull(unchecked),
     differences: numberOrNull(differences),
   };
@@ -157,9 +159,22 @@ async function findWebhooks({ db, tenantId }: Scope, failedFrom: Date) {
   return { pending, failed, failing, failingSince: instant(failingSince) };
 }
 
-const failedSql = `execution.tenant_id = :tenantId
-  and execution.status in ('failed', 'timed_out', 'terminated')
-  and execution.completed_at >= :failedFrom`;
+/** What is built in and can say only what it would do. */
+const previewing = ['amendUsageEvent', 'cancelUsageEvent', 'rerateUsage', 'runBilling'];
+
+/**
+ * Of the executions that ended last those that failed, the latest first. A preview that was refused is
+ * none of them: nothing was to be done, and so nothing is to be mended.
+ */
+const failedSql = `select id, workflow, status, completed_at, error from (
+    select id, workflow, status, completed_at, error, input from execution
+    where tenant_id = :tenantId and status in ('failed', 'timed_out', 'terminated')
+      and completed_at >= :failedFrom
+    order by completed_at desc limit :looked
+  ) as ended
+  where case when workflow = any(:previewing) and error ->> 'kind' <> 'internal'
+    then input ->> 'dryRun' is distinct from 'true' else true end`;
+const ofFailed = { looked: schema.countedMax, previewing };
 
 interface FailureRow {
   readonly executionId: string;
@@ -180,12 +195,11 @@ async function findFailures(
     `select failure.id as "executionId", workflow, status, completed_at as "completedAt",
        left(error ->> 'message', 500) as message, definition.name
      from (
-       select id, workflow, status, completed_at, error from execution
-       where ${failedSql} order by completed_at desc limit :max
+       ${failedSql} order by completed_at desc limit :max
      ) as failure left join workflow_definition as definition
        on definition.tenant_id = :tenantId and failure.workflow = :prefix::text || definition.id
      order by completed_at desc, failure.id desc`,
-    { tenantId, failedFrom, max: schema.failuresMax, prefix: definitionWorkflow('') },
+    { ...ofFailed, tenantId, failedFrom, max: schema.failuresMax, prefix: definitionWorkflow('') },
   );
   return rows.map(({ executionId, workflow, status, completedAt, message, name }) => ({
     executionId,
@@ -205,14 +219,12 @@ async function findExecutions(
   const [row] = await sqlRows<{ running: number; runningSince: Date | null; failed: number }>(
     db.read,
     `select count(*)::int as running, min(started_at) as "runningSince",
-       (select count(*)::int from (
-         select from execution where ${failedSql} limit :max
-       ) as lost) as failed
+       (select count(*)::int from (${failedSql}) as lost) as failed
      from (
        select started_at from execution where tenant_id = :tenantId and status = 'running'
        order by started_at limit :max
      ) as running`,
-    { tenantId, failedFrom, max: schema.countedMax },
+    { ...ofFailed, tenantId, failedFrom, max: schema.countedMax },
   );
   const { running = 0, runningSince = null, failed = 0 } = row ?? {};
   return { running, runningSince: instant(runningSince), failed };

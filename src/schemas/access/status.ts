@@ -74,6 +74,14 @@ const LastAudit = Type.Object(
     events: nullable(
       Count('Events that it looked at, all or a sample; null: it was not completed.'),
     ),
+    samplePercent: nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description:
+          'Of how many of a hundred events the charges were computed again; null: it ended before it had begun to.',
+      }),
+    ),
     unchecked: nullable(
       Count('Those of them that it could not compute again; null: it was not completed.'),
     ),
@@ -108,7 +116,9 @@ const executions = Type.Object(
   {
     running: UpTo('Executions that run, those that wait for somebody among them.'),
     runningSince: nullable(Instant('When the oldest of them began; null: none runs.')),
-    failed: UpTo('Executions that failed in the last 24 hours.'),
+    failed: UpTo(
+      'Executions that failed in the last 24 hours; previews (dryRun) that were refused are not among them.',
+    ),
     failures: Type.Array(FailedExecution, {
       maxItems: failuresMax,
       description: 'The last of these.',
@@ -126,7 +136,10 @@ const used = (of: string) => ({
 
 const limits = Type.Object(
   {
-    requests: Type.Object(used('requests'), { description: 'Requests, by the plan.' }),
+    requests: Type.Object(used('requests'), {
+      description:
+        'Requests of workflows, executions, webhooks and records, which the plan limits; no others are counted.',
+    }),
     usageEvents: nullable(
       Type.Object(used('usage events'), {
         description: 'Usage events that are sent; null: this instance does not limit them.',

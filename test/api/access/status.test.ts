@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Static } from 'typebox';
+import { definitionWorkflow } from '../../../src/messages/definitions/definition-run.js';
 import type { TenantStatus } from '../../../src/schemas/access/status.js';
 import {
   createAccount,
@@ -148,6 +149,7 @@ describe('the status of a tenant, without workers', () => {
       periodStart: null,
       periodEnd: null,
       events: null,
+      samplePercent: null,
       differences: null,
     });
   });
@@ -190,6 +192,30 @@ describe('the status of a tenant, without workers', () => {
     expect(failures).to.have.length(10);
     expect(failures[0]).to.include({ workflowName: 'account-edit', status: 'timed_out' });
   });
+
+  // spec/beyond.md R578
+  it('counts no preview that was refused: nothing is to be mended', async () => {
+    const insert = (workflow: string, input: object, kind: string) =>
+      sql(
+        `insert into execution
+           (tenant_id, id, run_id, workflow, workflow_id, status, input, error, started_at, completed_at)
+         values ($1, gen_random_uuid(), gen_random_uuid(), $2, gen_random_uuid(), 'failed', $3, $4,
+           now(), now())`,
+        [tenant.id, workflow, input, { kind, message: `${kind} of ${workflow}` }],
+      );
+    await insert('amendUsageEvent', { dryRun: true }, 'validation');
+    await insert('runBilling', { dryRun: true }, 'conflict');
+    await insert('amendUsageEvent', { dryRun: true }, 'internal');
+    await insert('cancelUsageEvent', {}, 'validation');
+    await insert(definitionWorkflow(missing.id), { dryRun: true }, 'validation');
+    const { failed, failures } = (await read(tenant)).executions;
+    expect(failures.map(({ message }) => message)).to.have.members([
+      'internal of amendUsageEvent',
+      'validation of cancelUsageEvent',
+      `validation of ${definitionWorkflow(missing.id)}`,
+    ]);
+    expect(failed).to.equal(3);
+  });
 });
 
 describe('the status of a tenant', function () {
@@ -220,13 +246,13 @@ describe('the status of a tenant', function () {
     expect(done).to.include({ rejected: 1, pending: 0, pendingSince: null, minutesSince: null });
 
     const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
-    const audit = async () => {
+    const audit = async (sample = {}) => {
       const { body } = await tenant
-        .post('/v1/workflows/audit-usage/execute', { data: period })
+        .post('/v1/workflows/audit-usage/execute', { data: { ...period, ...sample } })
         .expect(200);
       return body.executionId as string;
     };
-    const found = { status: 'completed', events: 2, unchecked: 0, ...period };
+    const found = { status: 'completed', events: 2, samplePercent: 100, unchecked: 0, ...period };
     const first = await audit();
     expect((await read(tenant)).audit).to.include({ ...found, executionId: first, differences: 0 });
     await asOwner(instance.databaseUrl, (client) =>
@@ -239,6 +265,8 @@ describe('the status of a tenant', function () {
     const last = await audit();
     // The charge, its only row, and the totals of its day in three grains.
     expect((await read(tenant)).audit).to.include({ ...found, executionId: last, differences: 5 });
+    await audit({ samplePercent: 10 });
+    expect((await read(tenant)).audit).to.include({ samplePercent: 10, differences: 3 });
     expect((await read(await instance.tenant())).audit).to.equal(null);
   });
 
