@@ -30,8 +30,8 @@ describe('operations in the console', function () {
     visit = opened;
   });
 
-  const audit = async () => {
-    const data = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
+  const audit = async (sample = {}) => {
+    const data = { periodStart: '2026-03-01', periodEnd: '2026-03-31', ...sample };
     await story.tenant.post('/v1/workflows/audit-usage/execute', { data }).expect(200);
   };
 
@@ -61,8 +61,13 @@ describe('operations in the console', function () {
     expect(await visit.page.evaluate(last)).to.equal('59');
     expect(await visit.text()).to.match(/in each minute of the last hour: at most [12] events?\./);
     await visit.told('Rejected events wait until they are mended');
-    await audit();
+    await audit({ samplePercent: 10 });
     await visit.find('link', 'The last audit');
+    // spec/beyond.md R576
+    await visit.told(
+      '10 % of the events of the period: nothing is said of the charges of the others',
+    );
+    await visit.told('no others are counted');
     await visit.tabTo('Events by minute: arrow keys go from bar to bar');
     await visit.page.keyboard.press('Home');
     await visit.told(' UTC: nothing');
@@ -99,6 +104,7 @@ describe('operations in the console', function () {
     await visit.open(place, 'Operations');
     await visit.told('What was recorded differs from what it comes to.');
     await visit.told('Something was given up.');
+    await visit.told('none: every event of the period');
     await visit.told('Nothing reaches a receiver.');
     await visit.told('To be looked at: the last audit, webhooks.');
     await visit.told('Once that is mended, execute it again.');

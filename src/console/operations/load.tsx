@@ -28,9 +28,14 @@ export const Load = ({ of }: { readonly of: Status }): ReactNode => {
           </p>
         </div>
       ) : null}
+      <p>
+        The plan limits requests for workflows, their executions, webhooks and records of types of
+        your own, those of this console among them; no others are counted. Counts are of this tenant
+        at all processes, whichever key was sent.
+      </p>
       <Facts
         of={[
-          ['Requests in this minute', usedText(requests)],
+          ['Limited requests in this minute', usedText(requests)],
           [
             'Usage events in this minute',
             usageEvents === null ? 'without a limit' : usedText(usageEvents),

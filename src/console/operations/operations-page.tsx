@@ -118,6 +118,14 @@ const AuditLink = ({ children }: { readonly children: ReactNode }): ReactNode =>
   </Link>
 );
 
+/** Counters and totals are compared whole: only charges are of a sample. */
+const sampleText = (percent: string | null): ReactNode =>
+  percent === null
+    ? orNone(null)
+    : percent === '100'
+      ? 'none: every event of the period'
+      : `${percent} % of the events of the period: nothing is said of the charges of the others`;
+
 function Audit({ of }: { readonly of: Status['audit'] }): ReactNode {
   if (of === null) {
     return (
@@ -151,6 +159,7 @@ function Audit({ of }: { readonly of: Status['audit'] }): ReactNode {
           ['Events looked at', countOrNone(of.events)],
           ['Of them not computed again', countOrNone(of.unchecked)],
           ['Differences', countOrNone(differences)],
+          ['Sample', sampleText(of.samplePercent)],
           ['Period', orNone(rangeText(periodStart, periodEnd))],
           ['Ended', <Instant key="ended" at={completedAt} />],
           [
