@@ -40,6 +40,22 @@ describe('workflows and approvals in the console', function () {
     visit = opened;
   });
 
+  // spec/beyond.md R587
+  it('are led to from what is empty, where a form of theirs fills it', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.told('This tenant has no accounts yet.');
+    await visit.inspect('accounts-none');
+    await visit.click('link', 'a form');
+    await visit.arrive('Onboarding Flow');
+    await visit.told('Name of the company.');
+    const account = await story.account('acme', { name: 'Acme' });
+    await visit.open(`/console/accounts/${account}`, 'Acme');
+    await visit.told('Nothing was paid yet.');
+    await visit.inspect('payments-none');
+    await visit.click('link', 'a form');
+    await visit.arrive('Payment Save Flow');
+  });
+
   it('says that nothing waits for approval', async () => {
     await visit.open('/console/approvals', 'Approvals');
     await visit.told('Nothing waits for you.');
@@ -81,6 +97,11 @@ describe('workflows and approvals in the console', function () {
     };
     await type('{\n  "document": {}\n,}');
     await visit.told('Line 3, column');
+    // spec/beyond.md R588
+    await type('document:\n  dsl: 1.0.0');
+    await visit.told('This is no JSON. A definition is written as JSON here');
+    await visit.told('Line 1, column 1');
+    await visit.shoot('workflow-yaml');
     await visit.open('/console/workflows/new', 'Define a workflow');
     await visit.told('No fault: it can be published.');
     const broken = JSON.stringify(asking, null, 2).replace('durabill.approval', 'durabill.nothing');

@@ -69,7 +69,11 @@ const NoAccounts = ({ isSearched }: { readonly isSearched: boolean }): ReactNode
       <p>
         <code>npm run --silent durabill -- demo --year</code> makes a tenant with customers and a
         year of usage to look around in, and prints the token to sign in with.{' '}
-        <a href="/docs#tag/accounts">The API</a> creates accounts in yours.
+        <a href="/docs#tag/accounts">The API</a> creates accounts in yours, and so does{' '}
+        <Link to="/workflows/$workflowId" params={{ workflowId: 'account-create' }} search={{}}>
+          a form
+        </Link>
+        .
       </p>
     </>
   );

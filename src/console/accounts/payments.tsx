@@ -84,7 +84,15 @@ export function Payments({ accountId }: { readonly accountId: string }): ReactNo
       size={pageSize}
       isOfMany
       onMove={setPage}
-      empty={<p>Nothing was paid yet.</p>}
+      empty={
+        <p>
+          Nothing was paid yet. The API takes payments, and so does{' '}
+          <Link to="/workflows/$workflowId" params={{ workflowId: 'payment-save' }} search={{}}>
+            a form
+          </Link>
+          .
+        </p>
+      }
     />
   );
 }

@@ -23,12 +23,18 @@ export function objectOf(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** What is written in YAML begins otherwise. */
+const noJson =
+  'This is no JSON. A definition is written as JSON here; durabill workflow create takes YAML, too.';
+
 /** Where the browser stopped reading, as far as it says so. */
 function faultOfJson(text: string): Found {
   try {
     JSON.parse(text);
     return { place: { line: 1, column: 1 }, message: 'A definition is a JSON object.' };
   } catch (error) {
+    if (!text.trimStart().startsWith('{'))
+      return { place: { line: 1, column: 1 }, message: noJson };
     const message = error instanceof Error ? error.message : String(error);
     const at = /position (\d+)/.exec(message)?.[1];
     const end = text.trimEnd().length;
