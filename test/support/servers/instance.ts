@@ -135,11 +135,20 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Through the pooler, where the tests that now run are to, except for what needs a session of its own. */
-const addressesOf = (databaseUrl: string, poolerPort: number | undefined) =>
-  poolerPort === undefined || !isPooled()
+/**
+ * Through the pooler, where the tests that now run are to, except for what needs a session of its own.
+ * What a test puts between is before PostgreSQL itself.
+ */
+async function addressesOf(
+  databaseUrl: string,
+  poolerPort: number | undefined,
+  route: InstanceOptions['route'],
+) {
+  if (route) return { databaseUrl: await route(databaseUrl) };
+  return poolerPort === undefined || !isPooled()
     ? { databaseUrl }
     : { databaseUrl: throughPooler(databaseUrl, poolerPort), directDatabaseUrl: databaseUrl };
+}
 
 /** The whole product on a database of its own: API over HTTP and, if asked, the workers. */
 export async function openTestInstance(options: InstanceOptions = {}): Promise<TestInstance> {
@@ -191,7 +200,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
         ['home', databaseUrl],
         ...cells.map(({ name, url }) => [name, url] as const),
       ]),
-      ...addressesOf((await options.route?.(databaseUrl)) ?? databaseUrl, servers.poolerPort),
+      ...(await addressesOf(databaseUrl, servers.poolerPort, options.route)),
       temporal: servers.temporal,
     },
   );
