@@ -40,6 +40,12 @@ describe('workflows and approvals in the console', function () {
     visit = opened;
   });
 
+  it('says that nothing waits for approval', async () => {
+    await visit.open('/console/approvals', 'Approvals');
+    await visit.told('Nothing waits for you.');
+    await visit.inspect('approvals-none');
+  });
+
   // spec/beyond.md R587
   it('are led to from what is empty, where a form of theirs fills it', async () => {
     await visit.open('/console/accounts', 'Accounts');
@@ -54,12 +60,6 @@ describe('workflows and approvals in the console', function () {
     await visit.inspect('payments-none');
     await visit.click('link', 'a form');
     await visit.arrive('Payment Save Flow');
-  });
-
-  it('says that nothing waits for approval', async () => {
-    await visit.open('/console/approvals', 'Approvals');
-    await visit.told('Nothing waits for you.');
-    await visit.inspect('approvals-none');
   });
 
   // spec/beyond.md R372
