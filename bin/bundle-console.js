@@ -1,5 +1,21 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+/**
+ * Bundles the console where that is not done. A start runs this beside itself, with what is left of the
+ * processors: its pages wait for it (docs/decisions/0469).
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const self = fileURLToPath(import.meta.url);
+const root = join(self, '../..');
+const source = join(root, 'src/console');
+/** In what `compile` makes, which is made anew where any source has changed. */
+const bundled = join(root, 'dist/console');
+/** Below everything that a start does. */
+const priority = 10;
 
 /** A page that a script fills: it names its files, whose names say what they hold. */
 const pageOf = ({ title, script, style, icon, without }) => `<!doctype html>
@@ -37,7 +53,8 @@ const pages = {
 };
 
 /** Bundles the console and the embed: one file for what every page needs, one for each of its own. */
-export async function bundleConsole(build, source, target) {
+async function bundleTo(target) {
+  const { build } = await import('esbuild');
   const { metafile } = await build({
     entryPoints: {
       console: join(source, 'main.tsx'),
@@ -75,3 +92,30 @@ export async function bundleConsole(build, source, target) {
     );
   }
 }
+
+/** Bundles the console, unless that is done. Made under another name first: a folder that is there is complete. */
+export async function bundleConsole() {
+  if (existsSync(bundled)) return;
+  const part = join(root, `dist.console.${process.pid}`);
+  try {
+    await bundleTo(part);
+    await rename(part, bundled);
+  } catch (error) {
+    // Another process that was started at the same time may have been quicker.
+    if (!existsSync(bundled)) throw error;
+  } finally {
+    await rm(part, { recursive: true, force: true });
+  }
+}
+
+/** The same in a process of its own, that nothing waits for. */
+export function bundleConsoleBeside() {
+  if (existsSync(bundled)) return;
+  const child = spawn(process.execPath, [self], { stdio: ['ignore', 'ignore', 'inherit'] });
+  // Its pages say that they are not there.
+  child.on('error', ({ message }) => process.stderr.write(`durabill: no console: ${message}\n`));
+  child.unref();
+  if (child.pid !== undefined) setPriority(child.pid, priority);
+}
+
+if (process.argv[1] === self) await bundleConsole();

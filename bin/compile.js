@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleConsole } from './bundle-console.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'dist');
-/** Runs in browsers: it is bundled with what it uses of others. */
+/** Runs in browsers: `bundleConsole` bundles it with what it uses of others. */
 const consoleSources = join(root, 'src/console');
 /** In the compiled folder: of which sources it was made. */
 const stampName = '.sources';
@@ -32,8 +31,8 @@ const isCompiledFrom = async (stamp) =>
   (await readFile(join(compiled, stampName), 'utf8').catch(() => '')) === stamp;
 
 /**
- * Compiles src to dist, file by file, where dist is not of these sources; types are checked by
- * `npm run types` alone. Made under another name first: a folder that is there is complete.
+ * Compiles src to dist, file by file and without the console, where dist is not of these sources; types
+ * are checked by `npm run types` alone. Made under another name first: a folder that is there is complete.
  */
 export async function compile() {
   const { paths, stamp } = await readSources();
@@ -45,8 +44,7 @@ export async function compile() {
     const served = paths.filter((path) => !path.startsWith(join(consoleSources, sep)));
     const others = served.filter((path) => !/\.[jt]s$/.test(path));
     for (const path of others) await cp(path, path.replace(join(root, 'src'), part));
-    const bundling = bundleConsole(build, consoleSources, join(part, 'console'));
-    const compiling = build({
+    await build({
       entryPoints: served.filter((path) => /\.[jt]s$/.test(path)),
       outdir: part,
       outbase: join(root, 'src'),
@@ -56,7 +54,6 @@ export async function compile() {
       sourcemap: true,
       logLevel: 'warning',
     });
-    await Promise.all([bundling, compiling]);
     await writeFile(join(part, stampName), stamp);
     await rename(part, compiled).catch(async () => {
       // Sources of before, or another process that was quicker.

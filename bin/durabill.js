@@ -3,6 +3,7 @@
  * The command line, and `npm start`. Compiles first what has changed: loading TypeScript through a
  * hook takes twice the processor time of a start (docs/decisions/0160).
  */
+import { bundleConsoleBeside } from './bundle-console.js';
 import { compile } from './compile.js';
 
 try {
@@ -11,5 +12,6 @@ try {
   process.stderr.write(`durabill: cannot compile src to dist: ${error.message}\n`);
   process.exit(1);
 }
+if (process.argv.includes('start')) bundleConsoleBeside();
 process.setSourceMapsEnabled(true);
 await import('../dist/cli/main.js');

@@ -54,6 +54,33 @@ describe('usage in the console', function () {
     expect(await visit.text()).to.not.include('before 2026-04-01');
   });
 
+  // spec/beyond.md R586
+  it('says of totals that are shown until others are read what these were asked for', async () => {
+    const { page } = visit;
+    const held: HTTPRequest[] = [];
+    const hold = (request: HTTPRequest): void => {
+      if (request.url().includes('from=2026-03-05')) held.push(request);
+      else void request.continue();
+    };
+    await visit.open(`${march}&bucket=month`, 'Usage');
+    await visit.told('USD 48.00');
+    await page.setRequestInterception(true);
+    page.on('request', hold);
+    const asked = page.waitForRequest((request) => request.url().includes('from=2026-03-05'));
+    await page.evaluate(`const from = document.querySelector('input[name=from]');
+      from.value = '2026-03-05';
+      from.form.requestSubmit();`);
+    await asked;
+    const begins = '(() => document.querySelector("main tbody th, main tbody td").textContent)()';
+    expect(await page.evaluate(begins)).to.equal('2026-03-01');
+    page.off('request', hold);
+    for (const request of held) await request.continue();
+    await page.setRequestInterception(false);
+    // Of 5 to 9 March.
+    await visit.told('2026-03-01, from 2026-03-05 on');
+    await visit.told('USD 35.00');
+  });
+
   // spec/beyond.md R368
   it('shows what became of all events, and totals as a chart and a table', async () => {
     await visit.open(march, 'Usage');

@@ -30,18 +30,33 @@ describe('the program is compiled when it is started', () => {
   });
   afterEach(async () => removeFolder(folder));
 
-  const start = async () => {
-    const program = startProgram(process.execPath, [join(folder, 'bin/durabill.js')]);
+  const run = async (...words: string[]) => {
+    const program = startProgram(process.execPath, [join(folder, 'bin/durabill.js'), ...words]);
     return { code: await program.ended, output: program.output() };
   };
+  const start = async () => run();
 
   it('on the first start, and again after a change', async () => {
     expect(await start()).to.deep.equal({ code: 0, output: 'one.' });
     await writeFile(main(), saying('two'));
     expect(await start()).to.deep.equal({ code: 0, output: 'two.' });
     expect(await readFile(join(folder, 'dist/page.eta'), 'utf8')).to.equal('<p>');
+  });
+
+  // spec/beyond.md R589
+  it('and the console beside a start, which does not wait for it', async () => {
+    await writeFile(join(folder, 'src/console/main.tsx'), 'export const = 1;\n');
+    const wrong = await run('start');
+    expect(wrong).to.deep.include({ code: 0 });
+    expect(wrong.output).to.contain('one.').and.contain('src/console/main.tsx:1:13');
+    await writeFile(join(folder, 'src/console/main.tsx'), "import './style/page.css';\n");
+    const several = await Promise.all([run('start'), run('start')]);
+    expect(several.map(({ output }) => output)).to.deep.equal(['one.', 'one.']);
     const page = await readFile(join(folder, 'dist/console/index.html'), 'utf8');
     expect(page).to.match(/"\/console\/assets\/console-\w+\.js"/);
+    expect((await readdir(folder)).filter((name) => name.startsWith('dist'))).to.deep.equal([
+      'dist',
+    ]);
   });
 
   it('not without a change', async () => {

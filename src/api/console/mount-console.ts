@@ -6,12 +6,16 @@ import type { Context } from 'koa';
 import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import { assetOf, lazy, revalidated, serveAsset, type Asset } from '../pages/asset.js';
+import { untilBundled } from './bundled.js';
 import { mountDemoYear, type FillYear } from './demo-year.js';
 import { mountSession } from './session.js';
 import { mountSignIn } from './sign-in.js';
 
-/** What `bin/bundle-console.js` has made, beside the compiled code. */
+/** What `bin/bundle-console.js` makes, beside the compiled code. */
 const built = join(import.meta.dirname, '../../../dist/console');
+
+/** One wait for all who ask before it is there. */
+const whenBuilt = lazy(() => untilBundled(built));
 
 /** Scripts, styles and pictures of this instance alone, and nothing that stands in a page. */
 const policyWith = (...frames: readonly string[]): string =>
@@ -80,6 +84,7 @@ export function mountConsole(router: Router, platform: Platform, fillYear?: Fill
   mountSignIn(router, platform);
   let assets: ReturnType<typeof readAssets> | undefined;
   router.get('/console/assets/:name', async (ctx: Context) => {
+    await whenBuilt();
     assets ??= readAssets();
     const { name = '' } = (ctx as unknown as { params: { name?: string } }).params;
     const asset = assets.get(name);
@@ -87,7 +92,10 @@ export function mountConsole(router: Router, platform: Platform, fillYear?: Fill
     serveAsset(ctx, await asset(), immutable);
   });
   const pageOf = (name: string): (() => Promise<Asset>) =>
-    lazy(async () => assetOf('text/html; charset=utf-8', await readFile(join(built, name))));
+    lazy(async () => {
+      await whenBuilt();
+      return assetOf('text/html; charset=utf-8', await readFile(join(built, name)));
+    });
   const page = pageOf('index.html');
   const show = async (ctx: Context): Promise<void> => {
     ctx.set('Content-Security-Policy', policy);

@@ -83,7 +83,11 @@ export const usageTotals = (search: UsageSearch) => {
     queryKey: ['usage totals', query],
     ...live('usage'),
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => read(api.GET('/v1/usage', { params: { query }, signal })),
+    // What was asked stays with its answer, which is shown until the next one is there.
+    queryFn: async ({ signal }) => ({
+      asked: { ...search, ...rangeOf(search) },
+      ...(await read(api.GET('/v1/usage', { params: { query }, signal }))),
+    }),
   });
 };
 

@@ -102,16 +102,19 @@ function Table({
 function OfCurrency({
   currency,
   rows,
+  asked,
   search,
 }: {
   readonly currency: string;
   readonly rows: readonly Total[];
+  /** What the rows answer: that of before, while others are read. */
+  readonly asked: UsageSearch;
   readonly search: UsageSearch;
 }): ReactNode {
   const navigate = useNavigate();
-  const bucket = bucketOf(search);
-  const groupBy = groupByOf(search);
-  const shown = rangeOf(search);
+  const bucket = bucketOf(asked);
+  const groupBy = groupByOf(asked);
+  const shown = rangeOf(asked);
   // Of what has no time there is no chart.
   const way = bucket === 'none' ? 'table' : wayOf(search.show);
   const groups = useGroups(rows, groupBy);
@@ -128,8 +131,8 @@ function OfCurrency({
       to: '/usage/events',
       search: {
         ...timeOf(start, bucket, shown),
-        ...(search.account ? { accountId: search.account } : {}),
-        ...(search.service ? { serviceId: search.service } : {}),
+        ...(asked.account ? { accountId: asked.account } : {}),
+        ...(asked.service ? { serviceId: asked.service } : {}),
       },
     });
   };
@@ -193,7 +196,7 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
   };
   return (
     <Loaded query={query}>
-      {({ data, pagination }) => {
+      {({ data, pagination, asked }) => {
         if (data.length === 0) {
           return (
             <Empty>
@@ -208,8 +211,8 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
         const isAll = BigInt(pagination.total) <= BigInt(rowsMax);
         return (
           <>
-            {isAll ? <Absent dimension={search.dimension} rows={data} /> : null}
-            {bucketOf(search) === 'none' ? null : (
+            {isAll ? <Absent dimension={asked.dimension} rows={data} /> : null}
+            {bucketOf(asked) === 'none' ? null : (
               <ShownAs way={wayOf(search.show)} onChange={showAs} />
             )}
             {currencies.map((currency) => (
@@ -217,6 +220,7 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
                 key={currency}
                 currency={currency}
                 rows={data.filter((row) => row.currency === currency)}
+                asked={asked}
                 search={search}
               />
             ))}

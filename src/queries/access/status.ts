@@ -159,22 +159,16 @@ async function findWebhooks({ db, tenantId }: Scope, failedFrom: Date) {
   return { pending, failed, failing, failingSince: instant(failingSince) };
 }
 
-/** What is built in and can say only what it would do. */
-const previewing = ['amendUsageEvent', 'cancelUsageEvent', 'rerateUsage', 'runBilling'];
-
 /**
- * Of the executions that ended last those that failed, the latest first. A preview that was refused is
- * none of them: nothing was to be done, and so nothing is to be mended.
+ * Of executions those that failed. A preview that was refused is none of them: nothing was to be done, and
+ * so nothing is to be mended. Word for word the condition of the index `execution_to_mend`, which is why no
+ * input is read.
  */
-const failedSql = `select id, workflow, status, completed_at, error from (
-    select id, workflow, status, completed_at, error, input from execution
-    where tenant_id = :tenantId and status in ('failed', 'timed_out', 'terminated')
-      and completed_at >= :failedFrom
-    order by completed_at desc limit :looked
-  ) as ended
-  where case when workflow = any(:previewing) and error ->> 'kind' <> 'internal'
-    then input ->> 'dryRun' is distinct from 'true' else true end`;
-const ofFailed = { looked: schema.countedMax, previewing };
+const failedSql = `tenant_id = :tenantId and completed_at >= :failedFrom
+  and status in ('failed', 'timed_out', 'terminated') and (
+    workflow not in ('amendUsageEvent', 'cancelUsageEvent', 'rerateUsage', 'runBilling')
+    or coalesce(error ->> 'kind', 'internal') = 'internal'
+    or input ->> 'dryRun' is distinct from 'true')`;
 
 interface FailureRow {
   readonly executionId: string;
@@ -195,11 +189,12 @@ async function findFailures(
     `select failure.id as "executionId", workflow, status, completed_at as "completedAt",
        left(error ->> 'message', 500) as message, definition.name
      from (
-       ${failedSql} order by completed_at desc limit :max
+       select id, workflow, status, completed_at, error from execution where ${failedSql}
+       order by completed_at desc limit :max
      ) as failure left join workflow_definition as definition
        on definition.tenant_id = :tenantId and failure.workflow = :prefix::text || definition.id
      order by completed_at desc, failure.id desc`,
-    { ...ofFailed, tenantId, failedFrom, max: schema.failuresMax, prefix: definitionWorkflow('') },
+    { tenantId, failedFrom, max: schema.failuresMax, prefix: definitionWorkflow('') },
   );
   return rows.map(({ executionId, workflow, status, completedAt, message, name }) => ({
     executionId,
@@ -219,12 +214,14 @@ async function findExecutions(
   const [row] = await sqlRows<{ running: number; runningSince: Date | null; failed: number }>(
     db.read,
     `select count(*)::int as running, min(started_at) as "runningSince",
-       (select count(*)::int from (${failedSql}) as lost) as failed
+       (select count(*)::int from (
+         select from execution where ${failedSql} limit :max
+       ) as lost) as failed
      from (
        select started_at from execution where tenant_id = :tenantId and status = 'running'
        order by started_at limit :max
      ) as running`,
-    { ...ofFailed, tenantId, failedFrom, max: schema.countedMax },
+    { tenantId, failedFrom, max: schema.countedMax },
   );
   const { running = 0, runningSince = null, failed = 0 } = row ?? {};
   return { running, runningSince: instant(runningSince), failed };

@@ -290,4 +290,41 @@ export const flowAttacks: readonly Attack[] = [
       }));
     },
   },
+  {
+    name: 'invoices by the days that they bill, deep among 100,000',
+    operations: ['listInvoices'],
+    isShort: true,
+    async run(attacker) {
+      await attacker.query(
+        `insert into invoice select (jsonb_populate_record(i, jsonb_build_object(
+           'id', gen_random_uuid(), 'invoice_no', 'INV-' || n, 'invoice_date', date '2000-01-01' + n / 11,
+           'period_start', date '2000-01-01' + n / 11 - 30, 'period_end', date '2000-01-01' + n / 11))).*
+         from invoice i, generate_series(1, 100000) as n where i.invoice_no = 'INV-HUGE'`,
+      );
+      const days = [
+        'periodFromDate=2000-01-01',
+        'periodToDate=2026-12-31',
+        'periodToDate=2000-01-02',
+      ];
+      await attacker.flood((index) => ({
+        path: `${external}/invoices?size=100&page=${index % 900}&${days[index % days.length] ?? ''}&q=9`,
+      }));
+    },
+  },
+  {
+    name: 'the status after 10,000 refused previews of 100,000 characters',
+    operations: ['getStatus'],
+    isShort: true,
+    async run(attacker) {
+      await attacker.query(
+        `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+           input, error, started_at, completed_at)
+         select 'attacker', gen_random_uuid(), 'run', 'amendUsageEvent', 'w' || n, 'ada', 'r', 'failed',
+           jsonb_build_object('dryRun', true, 'content', repeat('c', 100000)),
+           '{"kind": "validation", "message": "No."}', now(), now()
+         from generate_series(1, 10000) as n`,
+      );
+      await attacker.flood(() => ({ path: '/v1/status' }));
+    },
+  },
 ];

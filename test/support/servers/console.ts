@@ -6,9 +6,11 @@ import type { TestInstance } from './instance.js';
 
 /** Bundles the console where its sources have changed, as every start does. */
 export async function buildConsole(): Promise<void> {
-  const path = new URL('../../../bin/compile.js', import.meta.url).href;
-  const { compile } = (await import(path)) as { compile: () => Promise<void> };
-  await compile();
+  for (const name of ['compile', 'bundle-console']) {
+    const path = new URL(`../../../bin/${name}.js`, import.meta.url).href;
+    const made = (await import(path)) as Readonly<Record<string, () => Promise<void>>>;
+    await (made.compile ?? made.bundleConsole)?.();
+  }
 }
 
 /** Where the console is. */
