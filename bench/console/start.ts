@@ -32,7 +32,7 @@ async function copyTree(withConsole: boolean): Promise<string> {
   await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
   if (!withConsole) {
     await rm(join(tree, 'src/console'), { recursive: true });
-    const bundling = 'export const bundleConsole = () => undefined;\n';
+    const bundling = 'export const bundleConsoleBeside = () => undefined;\n';
     await writeFile(join(tree, 'bin/bundle-console.js'), bundling);
   }
   return tree;
