@@ -76,7 +76,7 @@ async function watchProcess({ product }: Bench, everySecond: () => Promise<unkno
   const passed = (performance.now() - since) / 1_000;
   return {
     percent: (((await used()) - before) / passed) * 100,
-    megabytes: (await product.ask<number>({ do: 'memory' })) / 1_000_000,
+    megabytes: (await product.ask<number>({ do: 'memoryHeld' })) / 1_000_000,
   };
 }
 
