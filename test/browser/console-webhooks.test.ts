@@ -63,6 +63,10 @@ describe('webhooks in the console', function () {
     await visit.click('link', 'Record');
     await visit.arrive('Audit');
     await visit.told('1 to 1 of 1');
+    // spec/beyond.md R579
+    await visit.open(`/console/webhooks/${webhookId}`, receiver.url);
+    await visit.click('link', 'Alert Dear');
+    await visit.arrive('Acme');
   });
 
   // spec/beyond.md R513
@@ -72,7 +76,7 @@ describe('webhooks in the console', function () {
     receiver.answer = ok;
     await visit.tabTo('Send now');
     await visit.page.keyboard.press('Enter');
-    await visit.told('invoice.posted is pending.');
+    await visit.told('invoice.posted is sent once more.');
     await visit.told('answered with 204');
     await visit.find('button', 'Send again');
     expect(await visit.text()).to.not.include('retrying');

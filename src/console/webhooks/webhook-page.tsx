@@ -80,7 +80,7 @@ const columnsOf = (
             name={status === 'retrying' ? 'Send now' : 'Send again'}
             onDo={() => redeliver(webhookId, id)}
             // Told above the list: it may not be in there any more.
-            onDone={({ event, status: now }) => onTold(`${event} is ${now}.`)}
+            onDone={({ event }) => onTold(`${event} is sent once more.`)}
           />
         ) : (
           orNone(null)
@@ -234,7 +234,7 @@ export function WebhookPage(): ReactNode {
               operation="testWebhook"
               name="Send a test event"
               onDo={() => sendTest(webhookId)}
-              told={({ status }) => `It is ${status}.`}
+              told={() => 'A test event is sent: the list says what comes of it.'}
             />
           </>
         )}

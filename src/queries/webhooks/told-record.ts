@@ -27,7 +27,12 @@ const namesSql: Partial<Record<RecordType, string>> = {
   invoice: 'select id, invoice_no as name from invoice where',
   payment: 'select id, payment_reference as name from payment where',
   usageEvent: 'select id, external_transaction_id as name from usage_event where',
-  alert: 'select id, name from alert where',
+  alert: `select id, name, coalesce(account_id,
+      (select account_id from contract
+       where contract.tenant_id = alert.tenant_id and contract.id = alert.contract_id),
+      (select account_id from wallet
+       where wallet.tenant_id = alert.tenant_id and wallet.id = alert.wallet_id)
+    ) as "accountId" from alert where`,
   execution: `select id, workflow, (
       select name from workflow_definition as definition
       where definition.tenant_id = :tenantId and execution.workflow = :prefix::text || definition.id
@@ -39,20 +44,24 @@ interface NamedRow {
   readonly name: string | null;
   /** Of an execution. */
   readonly workflow?: string;
+  /** Of an alert that counts one account. */
+  readonly accountId?: string | null;
 }
 
-/** What people call a record, and of an execution its workflow. */
+/** What people call a record, of an execution its workflow, and of an alert its account. */
 export interface ToldRecord {
   readonly name: string | null;
   readonly workflowId: string | null;
+  readonly accountId: string | null;
 }
 
-const recordOf = ({ name, workflow }: NamedRow): ToldRecord =>
+const recordOf = ({ name, workflow, accountId = null }: NamedRow): ToldRecord =>
   workflow === undefined
-    ? { name, workflowId: null }
+    ? { name, workflowId: null, accountId }
     : {
         name: name ?? definitionOf(workflow) ?? builtInNameOf(workflow),
         workflowId: workflowIdOf(workflow),
+        accountId,
       };
 
 /** The records that deliveries tell of, by their ids; what is gone is not among them. */

@@ -83,6 +83,7 @@ function presentDelivery(
     recordType: recordTypeOf(event),
     recordName: told?.name ?? null,
     workflowId: told?.workflowId ?? null,
+    accountId: told?.accountId ?? null,
     status,
     reason,
     createdAt: delivery.createdAt.toISOString(),

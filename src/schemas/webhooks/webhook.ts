@@ -115,6 +115,7 @@ export const WebhookDelivery = Type.Object(
       }),
     ),
     workflowId: nullable(Uuid('Of an execution: id of its workflow.')),
+    accountId: nullable(Uuid('Of an alert that counts one account: that account.')),
     status: oneOf(deliveryStatuses, 'How it stands: retrying while it waits for the next attempt.'),
     reason: nullable(Type.String({ description: 'Why it was given up; null when it was not.' })),
     attempts: Type.Array(Attempt, { description: 'The attempts so far.' }),

@@ -66,7 +66,7 @@ describe('the story of an operator', function () {
 
     receiver.answer = ok;
     await operator.press('Send again');
-    await operator.reads('invoice.posted is pending.');
+    await operator.reads('invoice.posted is sent once more.');
     await operator.press('Send all 1 again');
     await operator.reads('1 is sent once more.', 'There is none of these.');
     await operator.type('Status', 'Delivered');
@@ -74,7 +74,7 @@ describe('the story of an operator', function () {
     await operator.reads('answered with 204');
     await visit.inspect('webhook');
     await operator.press('Send a test event');
-    await operator.reads('It is pending.');
+    await operator.reads('A test event is sent');
     await operator.keepsFocus('Send a test event');
 
     await operator.go('Operations');
@@ -118,7 +118,7 @@ describe('the story of an operator', function () {
     await operator.reads('It is active.');
     expect(await webhook()).to.include({ active: true, disabledReason: null });
     await operator.press('Send a test event');
-    await operator.reads('It is pending.');
+    await operator.reads('A test event is sent');
     await visit.checkAccess();
   });
 
