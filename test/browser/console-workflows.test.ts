@@ -81,6 +81,15 @@ describe('workflows and approvals in the console', function () {
     const isDrawn = `[...document.images].every(({ naturalWidth }) => naturalWidth > 0)`;
     expect(await visit.page.evaluate(isDrawn)).to.equal(true);
     await visit.inspect('workflow');
+    // spec/beyond.md R581
+    const filter = `getComputedStyle(document.querySelector('.diagram img')).filter`;
+    for (const [value, shown] of [
+      ['dark', 'invert'],
+      ['light', 'none'],
+    ] as const) {
+      await visit.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+      expect(await visit.page.evaluate(filter)).to.include(shown);
+    }
   });
 
   // spec/beyond.md R373
@@ -168,11 +177,45 @@ describe('workflows and approvals in the console', function () {
     await page.keyboard.press('Enter');
     await visit.find('table', 'Decisions');
     await visit.told('The customer is known.');
+    // spec/beyond.md R581
+    await visit.told('Would have waited until');
+    expect(await visit.text()).to.not.include('Waits until');
     await visit.shoot('approval-decided');
     await visit.click('link', 'raise-limit');
     await visit.told('completed');
     await visit.told('approve by');
     await visit.inspect('execution');
+  });
+
+  // spec/beyond.md R580
+  it('leads from a dry run that failed to what its calls would give', async () => {
+    const look = { call: 'durabill.operation', with: { operationId: 'listAccounts' } };
+    const definition = {
+      document: { ...asking.document, name: 'looks', title: 'Looks' },
+      do: [{ look }, { tell: { set: { name: '${ input.data[0].Name }' } } }],
+    };
+    await story.tenant.post('/v1/workflows', { definition }).expect(201);
+    const { page } = visit;
+    await visit.open('/console/workflows/looks', 'Looks');
+    const label = 'What calls give, as JSON by the name of their task';
+    const isShown = `[...document.querySelectorAll('label')].some((one) =>
+      one.textContent.startsWith('${label}') && one.checkVisibility())`;
+    await visit.find('button', 'Run it dry');
+    expect(await page.evaluate(isShown)).to.equal(false);
+    await visit.tabTo('Run it dry');
+    await page.keyboard.press('Enter');
+    await visit.told('nothing was said of look, so it gave null.');
+    expect(await page.evaluate(isShown)).to.equal(true);
+    await visit.inspect('workflow-dry-run-unsaid');
+    await visit.tabTo(label);
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.sendCharacter('{"look": {"output": {"data": [{"Name": "Acme"}]}}}');
+    await visit.tabTo('Run it dry');
+    await page.keyboard.press('Enter');
+    await visit.told('It would be completed.');
+    expect(await visit.text()).to.not.include('nothing was said of');
   });
 
   it('says what is not there', async () => {

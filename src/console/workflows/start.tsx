@@ -35,15 +35,28 @@ const JsonField = ({
 const lackOf = (text: string, of: string): string | undefined =>
   objectOf(text) === undefined ? `Write the ${of} as a JSON object first.` : undefined;
 
+const saying = 'What calls give in a dry run';
+
+/** The tasks whose calls gave null, since nothing was said of what they give; approvals are given. */
+const unsaidOf = ({ calls, tasks }: DryRun): readonly string[] => {
+  const unsaid = new Set(
+    calls.filter(({ isFaked, isUndo }) => !isFaked && !isUndo).map(({ seq }) => seq),
+  );
+  const names = tasks.filter(({ seq, output }) => unsaid.has(seq) && output === null);
+  return [...new Set(names.map(({ name }) => name))];
+};
+
 /** What an execution of a workflow of one's own would do; nothing is called. */
 function TryDry({ of, input }: { readonly of: Workflow; readonly input: string }): ReactNode {
   const [results, setResults] = useState('{}');
   const [tried, setTried] = useState<{ readonly of: string; readonly run: DryRun }>();
   const asked = `${input} ${results}`;
+  const run = tried?.of === asked ? tried.run : undefined;
+  const unsaid = run === undefined || run.status === 'completed' ? [] : unsaidOf(run);
   return (
     <>
-      <details>
-        <summary>What calls give in a dry run</summary>
+      <details open={unsaid.length > 0 || undefined}>
+        <summary>{saying}</summary>
         <JsonField
           label="What calls give, as JSON by the name of their task"
           text={results}
@@ -61,7 +74,13 @@ function TryDry({ of, input }: { readonly of: Workflow; readonly input: string }
         onDone={setTried}
         told={({ run }) => `It would be ${run.status}. Nothing was called or written.`}
       />
-      {tried?.of === asked ? <DryRunResult of={tried.run} /> : null}
+      {unsaid.length === 0 ? null : (
+        <p className="fault">
+          It may be for what calls give: nothing was said of <code>{unsaid.join(', ')}</code>, so it
+          gave null. Say it above, under “{saying}”.
+        </p>
+      )}
+      {run === undefined ? null : <DryRunResult of={run} />}
     </>
   );
 }
