@@ -24,6 +24,9 @@ describe('the first page of the console', function () {
       await visit.page.keyboard.press('Enter');
       await visit.told('Usage is ');
       await visit.told('of 2,000.');
+      // spec/beyond.md R581
+      await visit.told('Acme Inc.');
+      expect(await visit.text()).to.not.include('This tenant has no accounts yet.');
       // spec/beyond.md R553
       await visit.page.reload();
       await visit.told('Months are billed: 0 of 12.');

@@ -77,6 +77,11 @@ export function FirstRun({ isEmpty }: { readonly isEmpty: boolean }): ReactNode 
     // All of it is there now, whatever was read while it was made.
     if (status === 'done') void client.invalidateQueries();
   }, [status, client]);
+  const hasCustomers = data?.status === 'running' && data.progress !== null;
+  useEffect(() => {
+    // They are made before usage is sent.
+    if (hasCustomers) void client.invalidateQueries({ queryKey: ['accounts'] });
+  }, [hasCustomers, client]);
   if (status === 'none') return null;
   return (
     <Section title="A year to look at">

@@ -43,7 +43,13 @@ const decisions: readonly Column<Approval['decisions'][number]>[] = [
 ];
 
 /** Where a step of a workflow waits, and what becomes of it. */
-const Waiting = ({ of }: { readonly of: NonNullable<Approval['execution']> }): ReactNode => (
+const Waiting = ({
+  of,
+  isPending,
+}: {
+  readonly of: NonNullable<Approval['execution']>;
+  readonly isPending: boolean;
+}): ReactNode => (
   <Facts
     of={[
       [
@@ -58,8 +64,8 @@ const Waiting = ({ of }: { readonly of: NonNullable<Approval['execution']> }): R
       ],
       ['Task', <code key="task">{of.task}</code>],
       ['Started by', of.notStarter ? `${of.startedBy}, who may not approve it` : of.startedBy],
-      ['Waits until', <Instant key="due" at={of.dueAt} />],
-      ['Then', of.onTimeout],
+      [isPending ? 'Waits until' : 'Would have waited until', <Instant key="due" at={of.dueAt} />],
+      ...(isPending ? [['Then', of.onTimeout] as const] : []),
     ]}
   />
 );
@@ -114,7 +120,9 @@ export function ApprovalPage(): ReactNode {
                 ['Decided', <Instant key="decided" at={found.decidedAt} />],
               ]}
             />
-            {found.execution === null ? null : <Waiting of={found.execution} />}
+            {found.execution === null ? null : (
+              <Waiting of={found.execution} isPending={found.status === 'pending'} />
+            )}
             <Changes before={found.before ?? null} after={found.after ?? null} />
             {found.details === null ? null : (
               <details>

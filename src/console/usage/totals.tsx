@@ -90,9 +90,11 @@ function Table({
         keyOf={(_row, index) => String(index)}
       />
       {shown.length < rows.length ? (
-        <button type="button" onClick={() => setIsWhole(true)}>
-          Show all {quantityText(String(rows.length))} rows
-        </button>
+        <p>
+          <button type="button" onClick={() => setIsWhole(true)}>
+            Show all {quantityText(String(rows.length))} rows
+          </button>
+        </p>
       ) : null}
     </>
   );
