@@ -28,7 +28,7 @@ describe('webhooks in the console', function () {
     const given = { url: receiver.url, events, secret: 'a secret of ours' };
     const { body } = await story.tenant.post('/v1/webhooks', given).expect(201);
     webhookId = body.id as string;
-    const accountId = await story.account('acme');
+    const accountId = await story.account('acme', { name: 'Acme' });
     const calls = await story.service('Calls');
     const alert = { accountId, measure: 'spend', period: 'Monthly', thresholds: [1] };
     await story.tenant.post('/v1/alerts', { ...alert, name: 'Dear' }).expect(201);
