@@ -1,8 +1,6 @@
 /** The product in a process of its own, as `npm start` runs it, plus a worker for the floor. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Worker } from '@temporalio/worker';
 import { ensureTenantIn, requireCell } from '../src/access/cells/tenant-cells.js';
 import { setTenantPlan } from '../src/access/tenants.js';
@@ -187,12 +185,6 @@ serve(
     },
     /** Bytes that the process holds. */
     memory: () => Promise.resolve(process.memoryUsage.rss()),
-    /** The same once what nobody refers to is gone. */
-    memoryHeld: () => {
-      setFlagsFromString('--expose-gc');
-      (runInNewContext('gc') as () => void)();
-      return Promise.resolve(process.memoryUsage.rss());
-    },
     startWorkers: async () => {
       workers ??= await startProduct();
     },
