@@ -206,6 +206,7 @@ const approvalsRoute = createRoute({
 const approvalRoute = createRoute({
   ...at,
   path: '/approvals/$approvalId',
+  validateSearch: (search: Search) => texts(search, ['pages']),
   component: lazyRouteComponent(() => import('./approvals/approval-page.tsx'), 'ApprovalPage'),
 });
 

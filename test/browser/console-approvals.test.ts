@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { runFlow } from '../support/billing/flows.js';
 import { external } from '../support/servers/instance.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -26,9 +27,12 @@ describe('approvals of records in the console', function () {
   // spec/beyond.md R461
   it('shows the prices that approving a service puts in force, and leads to it', async () => {
     await visit.open(`/console/approvals/${service}`, 'Service Calls');
-    await visit.find('table', 'Before and after');
+    await visit.told('It was never approved, and holds already');
+    await visit.find('table', 'What it says');
+    await visit.told('API calls: USD 0.01 each');
+    await visit.tabTo('Each field of its cards');
+    await visit.page.keyboard.press('Enter');
     await visit.told('rateCards / 1 / rows / 1 / unitRate');
-    await visit.told('API calls');
     await visit.inspect('approval-service');
     await visit.tabTo('the service');
     await visit.page.keyboard.press('Enter');
@@ -42,7 +46,16 @@ describe('approvals of records in the console', function () {
     await visit.tabTo(title);
     await visit.page.keyboard.press('Enter');
     await visit.arrive(title);
-    await visit.told('services / 1 / serviceId');
+    // spec/beyond.md R593
+    await visit.told('It was never approved, and holds already');
+    await visit.find('link', 'Acme');
+    expect(await visit.text()).to.not.include('Before and after');
+    await visit.find('table', 'The contract');
+    await visit.told('Calls');
+    await visit.tabTo('of the catalog, without an instance');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('API calls: USD 0.01 each');
+    await visit.inspect('approval-contract');
     // spec/beyond.md R549
     await visit.tabTo('Reject');
     await visit.page.keyboard.press('Enter');
@@ -58,5 +71,24 @@ describe('approvals of records in the console', function () {
     await visit.inspect('approval-rejected');
     await visit.click('link', 'the contract, at its account');
     await visit.arrive('Acme');
+  });
+
+  // spec/beyond.md R593
+  it('shows of a contract that was approved what has changed since, and its lines', async () => {
+    const { tenant } = story;
+    const acme = (await tenant.get(`${external}/contracts/${contract.id}`).expect(200)).body;
+    const { id } = await story.subscribe(acme.masterAccountId, [service], { name: 'Old terms' });
+    await tenant.post(`/v1/approvals/${id}`, { decision: 'approve' }).expect(200);
+    await runFlow(tenant, 'contract/edit?draftMode=true', { id, name: 'New terms' });
+    await runFlow(tenant, 'contract/edit', { id, total_price: 13 });
+    await visit.open('/console/approvals?kind=contract', 'Approvals');
+    const { number } = (await tenant.get(`${external}/contracts/${id}`).expect(200)).body;
+    await visit.click('link', `Contract ${number}: New terms`);
+    await visit.find('table', 'Before and after');
+    expect(await visit.text()).to.match(/name\s+Old terms\s+New terms\s+changes/);
+    await visit.find('table', 'The contract');
+    await visit.told('Calls');
+    await visit.find('link', 'Acme');
+    await visit.inspect('approval-contract-again');
   });
 });

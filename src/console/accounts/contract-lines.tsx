@@ -24,7 +24,14 @@ const columns: readonly Column<Line>[] = [
   { name: 'Prices', show: (line) => <LinePrices line={line} /> },
 ];
 
-function Lines({ contractId, name }: { readonly contractId: string; name: string }): ReactNode {
+/** The lines of a contract with their prices, page by page. */
+export function LinesOf({
+  contractId,
+  name,
+}: {
+  readonly contractId: string;
+  readonly name: string;
+}): ReactNode {
   const [page, setPage] = usePlace(`lines.${contractId}`);
   const query = useQuery(linesOf(contractId, page));
   return (
@@ -63,7 +70,7 @@ export function ContractLines({ accountId }: { readonly accountId: string }): Re
         ) : (
           <>
             {content.map(({ Id, Number: number, Name, StartDate, EndDate }) => (
-              <Lines
+              <LinesOf
                 key={Id}
                 contractId={Id}
                 name={`Contract ${[number, Name].filter(Boolean).join(', ')}, ${StartDate ?? '…'} to ${EndDate ?? '…'}`}

@@ -15,7 +15,15 @@ type Card = Schemas['RateCard'];
 /** Rows that a card shows here: it may have thousands. */
 const rowsShown = 20;
 
-const CardOf = ({ card, source }: { readonly card: Card; readonly source: string }): ReactNode => {
+/** What a card charges, row by row. */
+export const CardPrices = ({
+  card,
+  source,
+}: {
+  readonly card: Card;
+  /** Whose it is. */
+  readonly source: string;
+}): ReactNode => {
   const { currency, versionNo, fromDate, rows } = card;
   return (
     <>
@@ -48,12 +56,12 @@ function Cards({ line }: { readonly line: Line }): ReactNode {
       {({ content }) => (
         <>
           {exceptions.map((card) => (
-            <CardOf key={card.currency} card={card} source="of this line" />
+            <CardPrices key={card.currency} card={card} source="of this line" />
           ))}
           {content
             .filter((card) => !isPriced(exceptions, card))
             .map((card) => (
-              <CardOf key={card.currency} card={card} source="of the catalog" />
+              <CardPrices key={card.currency} card={card} source="of the catalog" />
             ))}
           <p>
             <Link to="/prices/$serviceId" params={{ serviceId }}>

@@ -1,6 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
-
-const route = getRouteApi('/accounts/$accountId');
+import { useNavigate, useSearch } from '@tanstack/react-router';
 
 /** Pages by the names of their lists, as the address has them: `contracts.1_timeline.2`. */
 function placesIn(text: string): Map<string, number> {
@@ -26,14 +24,15 @@ export function withPlace<S extends { readonly pages?: string }>(
   return { ...rest, ...(text === '' ? {} : { pages: text }) };
 }
 
-/** Which page of one of the account's lists is shown, and the way to its others. */
+/** Which page of one of a record's lists is shown, and the way to its others: its address has `pages`. */
 export function usePlace(list: string): readonly [page: number, onMove: (page: number) => void] {
-  const { pages = '' } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { pages = '' } = useSearch({ strict: false });
+  const navigate = useNavigate();
   return [
     placesIn(pages).get(list) ?? 0,
     (page) =>
       void navigate({
+        to: '.',
         search: (before) => withPlace(before, list, page),
         // The list is one of many: it stays where it is looked at.
         resetScroll: false,

@@ -9,6 +9,7 @@ import { lackOfReason, Reason } from '../shown/field.tsx';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { OfRecord } from './of-record.tsx';
 import { approval, decide, type Approval } from './queries.ts';
 
 function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
@@ -123,7 +124,11 @@ export function ApprovalPage(): ReactNode {
             {found.execution === null ? null : (
               <Waiting of={found.execution} isPending={found.status === 'pending'} />
             )}
-            <Changes before={found.before ?? null} after={found.after ?? null} />
+            {found.kind === 'workflow' || found.status !== 'pending' ? (
+              <Changes before={found.before} after={found.after} />
+            ) : (
+              <OfRecord of={found} />
+            )}
             {found.details === null ? null : (
               <details>
                 <summary>All that the workflow says</summary>

@@ -21,14 +21,20 @@ export const Value = ({ of = nothing }: { readonly of: Written | undefined }): R
 const isChanged = ({ before = nothing, after = nothing }: Field): boolean =>
   linesOf(before) !== linesOf(after);
 
-const beforeAndAfter: readonly Column<Field>[] = [
+/** A field of a record, and its value in one state. */
+export type Said = readonly [name: string, value: Written];
+type Show = (said: Said) => ReactNode;
+
+const asWritten: Show = ([, value]) => <Value of={value} />;
+
+const beforeAndAfter = (show: Show): readonly Column<Field>[] => [
   { name: 'Field', show: ({ name }) => name },
-  { name: 'Before', show: ({ before }) => <Value of={before} /> },
-  { name: 'After', show: ({ after }) => <Value of={after} /> },
+  { name: 'Before', show: ({ name, before = nothing }) => show([name, before]) },
+  { name: 'After', show: ({ name, after = nothing }) => show([name, after]) },
 ];
 
-const columns: readonly Column<Field>[] = [
-  ...beforeAndAfter,
+const columnsOf = (show: Show): readonly Column<Field>[] => [
+  ...beforeAndAfter(show),
   {
     name: 'Change',
     show: (field) => (isChanged(field) ? <strong>changes</strong> : <span>stays</span>),
@@ -44,26 +50,21 @@ function fieldsOf(before: State, after: State, partsOf: typeof membersOf): Field
 /** A table of more is no help to whoever decides. */
 const fieldsMax = 500;
 
-/** All fields of a record that would change, down to those of its parts; what changes comes first. */
-export function Changes({
-  before,
-  after,
-  areOthersShown = true,
+/** Fields as a table, as far as it helps. */
+function FieldTable<Row extends { readonly name: string }>({
+  caption,
+  columns: shown,
+  fields,
 }: {
-  readonly before: State;
-  readonly after: State;
-  /** Whether what stays is shown, too. */
-  readonly areOthersShown?: boolean;
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly fields: readonly Row[];
 }): ReactNode {
-  const fields = fieldsOf(before, after, leavesOf)
-    .filter((field) => areOthersShown || isChanged(field))
-    .sort((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
-  if (fields.length === 0) return <p className="muted">It changes no record by itself.</p>;
   return (
     <>
       <DataTable
-        caption="Before and after"
-        columns={columns}
+        caption={caption}
+        columns={shown}
         rows={fields.slice(0, fieldsMax)}
         keyOf={({ name }) => name}
       />
@@ -75,6 +76,46 @@ export function Changes({
     </>
   );
 }
+
+/** All fields of a record that would change, down to those of its parts; what changes comes first. */
+export function Changes({
+  before,
+  after,
+  areOthersShown = true,
+  show = asWritten,
+}: {
+  readonly before: State;
+  readonly after: State;
+  readonly show?: Show;
+  /** Whether what stays is shown, too. */
+  readonly areOthersShown?: boolean;
+}): ReactNode {
+  const fields = fieldsOf(before, after, leavesOf)
+    .filter((field) => areOthersShown || isChanged(field))
+    .sort((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
+  if (fields.length === 0) return <p className="muted">It changes no record by itself.</p>;
+  return <FieldTable caption="Before and after" columns={columnsOf(show)} fields={fields} />;
+}
+
+/** Fields of a record with their values. */
+export const Fields = ({
+  caption,
+  of,
+  show = asWritten,
+}: {
+  readonly caption: string;
+  readonly of: readonly Said[];
+  readonly show?: Show;
+}): ReactNode => (
+  <FieldTable
+    caption={caption}
+    columns={[
+      { name: 'Field', show: ({ name }) => name },
+      { name: 'Value', show: ({ name, value }) => show([name, value]) },
+    ]}
+    fields={of.map(([name, value]) => ({ name, value }))}
+  />
+);
 
 /** The fields of a record that did change; a list has many of these, and few are opened. */
 export function Changed({ before, after }: { readonly before: State; after: State }): ReactNode {
@@ -88,7 +129,7 @@ export function Changed({ before, after }: { readonly before: State; after: Stat
       {isOpen ? (
         <DataTable
           caption="What changed"
-          columns={beforeAndAfter}
+          columns={beforeAndAfter(asWritten)}
           rows={fields}
           keyOf={({ name }) => name}
         />
