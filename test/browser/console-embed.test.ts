@@ -132,6 +132,23 @@ describe('the embed that customers see', function () {
     await visit.arrive('Invoice INV-000001');
   });
 
+  // spec/beyond.md R604
+  it('shows nothing of the account before once it is given the token of another', async () => {
+    const { body } = await story.tenant
+      .post('/v1/embeds', { accountId: await story.account('next'), expiresInSeconds: 600 })
+      .expect(201);
+    await open('Invoices', { language: 'en', page: 'invoices' });
+    await visit.told('INV-000001');
+    await visit.page.setOfflineMode(true);
+    const next = new URLSearchParams({ token: body.token, language: 'en', page: 'invoices' });
+    await visit.page.evaluate(`location.hash = ${JSON.stringify(String(next))}`);
+    await visit.arrive('Invoices');
+    await visit.page.waitForFunction(`!document.body.innerText.includes('INV-000001')`);
+    await visit.page.setOfflineMode(false);
+    await visit.told('There is no invoice yet.');
+    visit.complaints.splice(0);
+  });
+
   it('shows nothing of others, and says so when its access has ended', async () => {
     const { body } = await story.tenant.get('/v1/usage-events/secret').expect(200);
     await open('Receipts', { language: 'en', page: 'receipts' });

@@ -115,6 +115,9 @@ async function start(opening: Opening): Promise<void> {
 addEventListener('hashchange', () => {
   const opening = open();
   if (opening.token === undefined) return;
+  // It may be that of another account: nothing that was shown stays until there is something else.
+  root?.unmount();
+  root = undefined;
   client.clear();
   void start(opening);
 });

@@ -11,7 +11,8 @@ export interface Person {
 type Session =
   /** `ended`: of somebody who was signed in here and has not signed out. */
   | { readonly status: 'unknown' | 'away' | 'signedOut' | 'ended' }
-  | { readonly status: 'signedIn'; readonly person: Person };
+  /** `other`: this browser has the session of somebody else since, whose this page is not. */
+  | { readonly status: 'signedIn' | 'other'; readonly person: Person };
 
 interface Renewed extends Person {
   readonly accessToken: string;
@@ -26,9 +27,13 @@ const listeners = new Set<() => void>();
 /** The access token: in memory alone, and gone with the page. */
 let accessToken: string | undefined;
 let endsAt = 0;
-/** Whether somebody was signed in on this page and has not signed out. */
-let wasHere = false;
+/** Who was signed in first on this page: what it shows, and asks for, is theirs. */
+let owner: string | undefined;
 let renewing: Promise<void> | undefined;
+
+/** Whose answers are the same: of one tenant, with one name and the same rights. */
+const nameOf = ({ tenantId, subject, roles, scopes }: Person): string =>
+  JSON.stringify([tenantId, subject, roles, scopes]);
 
 function become(next: Session): void {
   session = next;
@@ -46,8 +51,13 @@ async function askForToken(): Promise<void> {
   const response = await fetch(address, { method: 'POST' }).catch(() => undefined);
   if (response?.ok === true) {
     const { accessToken: token, expiresInSeconds, ...person } = (await response.json()) as Renewed;
+    owner ??= nameOf(person);
+    if (nameOf(person) !== owner) {
+      accessToken = undefined;
+      become({ status: 'other', person });
+      return;
+    }
     accessToken = token;
-    wasHere = true;
     // Renewed a minute ahead, so that no request comes too late.
     endsAt = performance.now() + (expiresInSeconds - 60) * 1000;
     become({ status: 'signedIn', person });
@@ -55,7 +65,8 @@ async function askForToken(): Promise<void> {
   }
   accessToken = undefined;
   if (response?.status !== 401) become({ status: 'away' });
-  else become({ status: wasHere ? 'ended' : 'signedOut' });
+  else if (owner === undefined || session.status === 'signedOut') become({ status: 'signedOut' });
+  else become({ status: 'ended' });
 }
 
 /** Asks for a token, one tab after the other: each exchange gives the browser another cookie. */
@@ -78,7 +89,6 @@ export async function currentToken(): Promise<string | undefined> {
 export async function signOut(): Promise<void> {
   await fetch(address, { method: 'DELETE' }).catch(() => undefined);
   accessToken = undefined;
-  wasHere = false;
   become({ status: 'signedOut' });
 }
 

@@ -1,6 +1,12 @@
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 import { isServerAway, listenToConnection, reportAway } from './connection.ts';
-import { currentSession, listenToSession, renewSession, signInAddress } from './session.ts';
+import {
+  currentSession,
+  listenToSession,
+  renewSession,
+  signInAddress,
+  type Person,
+} from './session.ts';
 
 export const useSession = () => useSyncExternalStore(listenToSession, currentSession);
 
@@ -30,9 +36,26 @@ function SignInPage({ hasEnded }: { readonly hasEnded: boolean }): ReactNode {
   );
 }
 
+/** Loaded anew, a page has nothing of whoever was there before. */
+const OtherPage = ({ of: { subject, tenantId } }: { readonly of: Person }): ReactNode => (
+  <main className="alone" id="content">
+    <h1>Durabill console</h1>
+    <p role="alert" className="fault">
+      <bdi>{subject}</bdi> of the tenant <bdi>{tenantId}</bdi> has signed in with this browser
+      since. This page was not theirs: nothing more of it is shown or sent.
+    </p>
+    <p>
+      <a className="button primary" href="/console">
+        Go on in that tenant
+      </a>
+    </p>
+  </main>
+);
+
 /** What only somebody who is signed in sees. */
 export function SignedIn({ children }: { readonly children: ReactNode }): ReactNode {
-  const { status } = useSession();
+  const session = useSession();
+  const { status } = session;
   const isAway = useIsAway();
   useEffect(() => {
     if (status === 'unknown' || (status === 'away' && !isAway)) void renewSession();
@@ -40,6 +63,7 @@ export function SignedIn({ children }: { readonly children: ReactNode }): ReactN
   useEffect(() => {
     if (status === 'away') reportAway();
   }, [status]);
+  if (session.status === 'other') return <OtherPage of={session.person} />;
   if (status === 'signedIn') return children;
   if (status === 'signedOut' || status === 'ended') {
     return <SignInPage hasEnded={status === 'ended'} />;
