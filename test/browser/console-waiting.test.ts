@@ -42,6 +42,29 @@ describe('what waits for the next invoice, in the console', function () {
     await visit.arrive('Invoice INV-000001');
   });
 
+  // spec/beyond.md R594
+  it('is on the pages of the account, the invoice and an empty dry run', async () => {
+    const said = 'come to -USD 0.25 without tax. That waits until something else is billed.';
+    await visit.open(`/console/accounts/${acme}`, 'Acme & Söhne');
+    await visit.told(said);
+    await visit.inspect('account-waits');
+    await visit.click('link', 'INV-000001');
+    await visit.arrive('Invoice INV-000001');
+    await visit.told(said);
+    await visit.inspect('invoice-waits');
+    const period = 'from=2026-03-01&to=2026-03-31';
+    await visit.open(`/console/billing?${period}&accountId=${acme}`, 'Billing');
+    await visit.click('button', 'Show what would be billed');
+    await visit.told('Nothing of this period is left to be billed.');
+    await visit.told(said);
+    await visit.inspect('billing-empty-waits');
+    await visit.click('link', 'Next invoice');
+    await visit.arrive('Next invoice');
+    await visit.open(`/console/billing?${period}`, 'Billing');
+    await visit.click('button', 'Show what would be billed');
+    await visit.told('What corrections owe an account waits until something else is billed');
+  });
+
   // spec/beyond.md R571
   it('is on the receipt, with the invoice that has what it was', async () => {
     await visit.open('/console/receipts/read', 'Receipt of read');

@@ -10,6 +10,7 @@ import { ContractLines } from './contract-lines.tsx';
 import { Payments } from './payments.tsx';
 import { account } from './queries.ts';
 import { Timeline } from './timeline.tsx';
+import { WaitingOf } from './waiting.tsx';
 import { Wallets } from './wallets.tsx';
 
 /** Where there is more about it, and what is done for it. */
@@ -77,6 +78,7 @@ export function AccountPage(): ReactNode {
               ]}
             />
             <WaysOn accountId={found.Id} />
+            <WaitingOf accountId={found.Id} />
             <Section title="Contract lines">
               <ContractLines accountId={found.Id} />
               <Adjustments of={{ accountId: found.Id }} name="the account" />

@@ -10,6 +10,7 @@ import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Code, Facts, orNone } from '../shown/values.tsx';
 import { nextInvoice } from './queries.ts';
+import { Waiting } from './waiting.tsx';
 
 type Next = Schemas['NextInvoice'];
 type Draft = Next['invoices'][number];
@@ -53,19 +54,6 @@ const DraftOf = ({ draft }: { readonly draft: Draft }): ReactNode => (
   </Section>
 );
 
-/** What corrections come to that no draft has. */
-const Waiting = ({ of }: { readonly of: Next }): ReactNode =>
-  of.waiting.map(({ correctedInvoiceId, correctedInvoiceNo, currency, amount }) => (
-    <p key={correctedInvoiceId}>
-      Corrections of{' '}
-      <Link to="/invoices/$invoiceId" params={{ invoiceId: correctedInvoiceId }}>
-        {correctedInvoiceNo}
-      </Link>{' '}
-      come to <strong>{moneyText(amount, currency)}</strong> without tax. That waits until something
-      else is billed.
-    </p>
-  ));
-
 /** What a billing run would bill an account now. */
 const Drafts = ({ of }: { readonly of: Next }): ReactNode => (
   <>
@@ -86,7 +74,7 @@ const Drafts = ({ of }: { readonly of: Next }): ReactNode => (
         <DraftOf key={`${draft.invoiceType} ${draft.currency}`} draft={draft} />
       ))
     )}
-    <Waiting of={of} />
+    <Waiting of={of.waiting} />
     {of.rejected.map(({ code, events }) => (
       <p key={code} className="bad">
         <Link to="/usage/events" search={{ status: 'rejected', code, accountId: of.accountId }}>
@@ -110,7 +98,7 @@ const route = getRouteApi('/accounts/$accountId/next-invoice');
 /** The next invoice as a draft: it changes as usage comes. */
 export function NextInvoicePage(): ReactNode {
   const { accountId } = route.useParams();
-  const query = useQuery(nextInvoice(accountId));
+  const query = useQuery(nextInvoice(accountId, true));
   return (
     <Page
       title="Next invoice"

@@ -258,10 +258,11 @@ export const timelineOf = (accountId: string, page: number, { kind, from, to }: 
       ),
   });
 
-export const nextInvoice = (accountId: string) =>
+/** What would be billed now; computing it is dear: where it is only mentioned it is not live. */
+export const nextInvoice = (accountId: string, isLive: boolean) =>
   queryOptions({
-    queryKey: ['next invoice', accountId],
-    ...live('usage'),
+    queryKey: ['next invoice', accountId, isLive],
+    ...(isLive ? live('usage') : {}),
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/accounts/{accountId}/next-invoice', {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { WaitingOf } from '../accounts/waiting.tsx';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
@@ -108,6 +109,21 @@ const Progress = ({ of }: { readonly of: Run }): ReactNode => (
   </p>
 );
 
+/** What is owed all the same, and where more of it is said. */
+const WhatWaits = ({ accountId }: { readonly accountId: string | null }): ReactNode =>
+  accountId === null ? (
+    <p>What corrections owe an account waits until something else is billed: its page says so.</p>
+  ) : (
+    <>
+      <WaitingOf accountId={accountId} />
+      <p>
+        <Link to="/accounts/$accountId/next-invoice" params={{ accountId }}>
+          Next invoice
+        </Link>
+      </p>
+    </>
+  );
+
 /** What it has billed or would bill. */
 function Billed({
   run,
@@ -121,6 +137,7 @@ function Billed({
     return (
       <Empty>
         <p>Nothing of this period is left to be billed.</p>
+        {dryRun ? <WhatWaits accountId={run.accountId} /> : null}
       </Empty>
     );
   }

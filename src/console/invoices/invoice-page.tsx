@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { WaitingOf } from '../accounts/waiting.tsx';
 import { Page, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';
@@ -156,6 +157,9 @@ export function InvoicePage(): ReactNode {
               <Taxes of={found.paper} currency={found.currency} />
             )}
             <Sums of={found} />
+            {found.invoiceStatus === 'Posted' && found.invoiceType === 'Invoice' ? (
+              <WaitingOf accountId={found.accountId} invoiceId={found.id} />
+            ) : null}
             {found.paper === undefined ? null : <Payment of={found.paper} />}
             <Kept of={found} />
             <WhatChanged invoiceId={found.id} />
