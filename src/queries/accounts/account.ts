@@ -50,12 +50,14 @@ function presentAccount(account: Account): AccountDto {
 /** The problem for a missing account, with the key that the request used. */
 export const missingAccount = (key: string) => problem.notFound(`There is no account '${key}'.`);
 
+/** Contacts and payment profiles may be long, and are not shown. */
+const summaryColumns = `id, name, number, external_id, billing_day, is_master, net_term,
+  default_currency, status, approval_status, gst, pan, cin, profile`;
+
 const accountList = {
   model: Account,
   searched: ['name', 'number', 'external_id'],
-  // Contacts and payment profiles may be long, and are not shown.
-  columns: `id, name, number, external_id, billing_day, is_master, net_term, default_currency,
-    status, approval_status, gst, pan, cin, profile`,
+  columns: summaryColumns,
 };
 const accountOrders = {
   name: 'name, id',
@@ -76,12 +78,16 @@ export async function listAccounts(
   return { items: items.map(presentAccountSummary), total };
 }
 
-const existingSql = 'select * from account where tenant_id = $1 and deleted_at is null';
+const existingSql = `select ${summaryColumns} from account where tenant_id = $1 and deleted_at is null`;
+const byId = { name: 'account by id', text: `${existingSql} and id = $2` };
+const byExternalId = {
+  name: 'account by external id',
+  text: `${existingSql} and external_id = $2`,
+};
 
 /** The account as a row shows it, by id. */
 export async function getAccountSummary(scope: Scope, id: string): Promise<AccountSummaryDto> {
   const { db, tenantId } = scope;
-  const byId = `${existingSql} and id = $2`;
   const [account] = isUuid(id) ? await readRecords(Account, db.read, tenantId, byId, [id]) : [];
   if (!account) {
     const hint = isUuid(id) ? '' : ' An externalId is looked up with ?isExternal=true.';
@@ -96,8 +102,7 @@ export async function getAccountByExternalId(
   externalId: string,
 ): Promise<AccountSummaryDto> {
   const { db, tenantId } = scope;
-  const byKey = `${existingSql} and external_id = $2`;
-  const [account] = await readRecords(Account, db.read, tenantId, byKey, [externalId]);
+  const [account] = await readRecords(Account, db.read, tenantId, byExternalId, [externalId]);
   if (!account) throw missingAccount(externalId);
   return presentAccountSummary(account);
 }

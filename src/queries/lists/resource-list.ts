@@ -78,5 +78,7 @@ export async function listRecords<M extends TenantModel, F extends string = neve
 }
 
 /** How many rows of a table exist (docs/decisions/0077): the sum of several rows. */
-const countedSql =
-  'select sum(total) as total from row_count where tenant_id = $1 and table_name = $2';
+const countedSql = {
+  name: 'rows of a table',
+  text: 'select sum(total) as total from row_count where tenant_id = $1 and table_name = $2',
+};

@@ -33,9 +33,11 @@ export function presentRecord(record: GenericRecord): StoredRecord {
 export const missingRecord = (id: string) => problem.notFound(`There is no record '${id}'.`);
 
 // The data as text: a parser of JSON would make floats of the numbers.
-const recordSql = `
-  select id, record_type_id, created_at, updated_at, data::text as data
-  from record where tenant_id = $1 and id = $2 and record_type_id = $3`;
+const recordSql = {
+  name: 'record by id',
+  text: `select id, record_type_id, created_at, updated_at, data::text as data
+    from record where tenant_id = $1 and id = $2 and record_type_id = $3`,
+};
 
 /** A record by its id and type. 404: there is no such type or record. */
 export async function getRecord(scope: Scope, typeKey: string, id: string): Promise<StoredRecord> {
