@@ -98,6 +98,9 @@ describe('prices in the console', function () {
     await visit.arrive('Charges of Acme & Söhne');
     // 300 and 100 at 0.01 and at 0.015.
     for (const said of ['USD 3.00', 'USD 4.50', 'USD 1.50', 'USD 0.50']) await visit.told(said);
+    // spec/beyond.md R595
+    expect(await visit.text()).to.match(/USD 1\.50[^]*USD 0\.50/);
+    await visit.told('Those that would change the most come first.');
     await visit.inspect('prices-tried-charges');
     await page.goBack();
     await visit.find('table', 'Limits that are not kept');

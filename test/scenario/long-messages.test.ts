@@ -212,7 +212,8 @@ describe('usage with long messages', function () {
         const asked = { correctionId: corrected.correctionId, isExplained: true };
         return listCorrectedCharges(tenant.scope, undefined, asked, page);
       },
-      (page: PageRequest) => listRepricedCharges(tenant.scope, repriced, true, page),
+      (page: PageRequest) =>
+        listRepricedCharges(tenant.scope, repriced, { explain: true, ...page }),
     ]) {
       const pages: (readonly [number, boolean | undefined])[] = [];
       for (let offset = 0; offset < events;) {
@@ -233,8 +234,8 @@ describe('usage with long messages', function () {
     }
     expect(most.length).to.be.within(note.length, longestMax);
     most.length = 0;
-    const page = { limit: events, offset: 0 };
-    const short = await listRepricedCharges(tenant.scope, repriced, false, page);
+    const all = { explain: false, limit: events, offset: 0 };
+    const short = await listRepricedCharges(tenant.scope, repriced, all);
     expect([short.items.length, short.isCut]).to.deep.equal([events, false]);
     // What is not explained needs no message.
     expect(most.length).to.be.below(note.length);

@@ -194,8 +194,8 @@ export const trialAccounts = (
     },
   });
 
-/** Charges of a page: fewer where their messages are long. */
-export const triedSize = 25;
+/** Charges of a page, each a block of its own: fewer where their messages are long. */
+export const triedSize = 10;
 
 const readCharges = keeping('firstDifference');
 
@@ -208,7 +208,12 @@ export const triedCharges = (repricingId: string, accountId: string, first: numb
         from.GET('/v1/repricings/{repricingId}/accounts/{accountId}/charges', {
           params: {
             path: { repricingId, accountId },
-            query: { explain: true, limit: digits(triedSize), offset: digits(first) },
+            query: {
+              explain: true,
+              sort: 'difference:desc',
+              limit: digits(triedSize),
+              offset: digits(first),
+            },
           },
           signal,
         }),

@@ -44,6 +44,7 @@ export function TriedChargesPage(): ReactNode {
             </Empty>
           ) : (
             <>
+              <p>Those that would change the most come first.</p>
               {data.map((charge, index) => (
                 <ChargePair
                   key={`${charge.eventId} ${index}`}

@@ -299,6 +299,14 @@ export const repricingOperations = {
       'With explain=false, without them.',
     query: Type.Object({
       ...offsetQuery,
+      sort: Type.Optional(
+        Type.Unsafe<'difference:desc'>({
+          type: 'string',
+          enum: ['difference:desc'],
+          description:
+            'The largest difference first, up or down, of whatever currency. As they were rated when left out.',
+        }),
+      ),
       explain: Flag('Whether both explanations and the first difference are shown.', true),
     }),
     success: reply.offsetPage(RepricedCharge),

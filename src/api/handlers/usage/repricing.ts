@@ -14,7 +14,7 @@ export const repricingHandlers: Handlers<Operations['repricing']> = {
   get: ({ params }, scope) => getRepricing(scope, params.repricingId),
   accounts: ({ params, query }, scope) =>
     listRepricedAccounts(scope, params.repricingId, query.sort, query),
-  charges: ({ params, query }, scope) => listRepricedCharges(scope, params, query.explain, query),
+  charges: ({ params, query }, scope) => listRepricedCharges(scope, params, query),
   preview: ({ body }, scope) => previewRepricing(scope, body),
   promote: ({ params, body, idempotencyKey }, scope, platform) =>
     promoteRepricing(scope, platform, { ...params, ...body }, idempotencyKey),

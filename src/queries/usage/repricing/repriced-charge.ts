@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
 import { Portions } from '../../../kernel/portions.js';
@@ -33,42 +32,14 @@ import { firstDifference } from '../corrections/first-difference.js';
 import { findLines, isChargeOf } from '../usage-explanation.js';
 import { readMessage } from '../usage-message.js';
 import { ChangedFacts, type ChangedFact } from './changed-facts.js';
-import { unpackCharges, type PairedCharge } from './packed-charge.js';
+import type { PairedCharge } from './packed-charge.js';
+import { readLargest, readRated } from './repriced-pairs.js';
 import { findKept } from './repricing.js';
 
 type ChargeDto = Static<typeof schema.RepricedCharge>;
 
-interface PackedRow {
-  readonly first: number;
-  readonly charges: string;
-}
-
 /** Pages are smaller with explanations. */
 const explainedMax = 100;
-
-async function readPairs(
-  db: Knex,
-  bindings: { readonly tenantId: string; readonly id: string; readonly accountId: string },
-  { limit, offset }: PageRequest,
-): Promise<{ readonly pairs: readonly PairedCharge[]; readonly total: number }> {
-  const rows = await sqlRows<PackedRow>(
-    db,
-    `select first::integer as "first", charges from repricing_charge
-     where tenant_id = :tenantId and repricing_id = :id and account_id = :accountId
-       and first < :end and first + count > :offset
-     order by first`,
-    { ...bindings, offset, end: offset + limit },
-  );
-  const [{ total } = { total: 0 }] = await sqlRows<{ total: number }>(
-    db,
-    `select coalesce(sum(count), 0)::integer as "total" from repricing_charge
-     where tenant_id = :tenantId and repricing_id = :id and account_id = :accountId`,
-    bindings,
-  );
-  const from = rows[0]?.first ?? 0;
-  const all = rows.flatMap(({ charges }) => unpackCharges(charges));
-  return { pairs: all.slice(offset - from, offset - from + limit), total };
-}
 
 /** 404: there is no such account, and there was none. */
 async function requireAccount({ db, tenantId }: Scope, accountId: string): Promise<void> {
@@ -83,13 +54,17 @@ async function requireAccount({ db, tenantId }: Scope, accountId: string): Promi
 export async function listRepricedCharges(
   scope: Scope,
   { repricingId: id, accountId }: { readonly repricingId: string; readonly accountId: string },
-  isExplained: boolean,
-  page: PageRequest,
+  {
+    explain: isExplained,
+    sort,
+    ...page
+  }: PageRequest & { readonly explain: boolean; readonly sort?: 'difference:desc' | undefined },
 ): Promise<Listed<ChargeDto>> {
   const { tenantId, db } = scope;
   const repricing = await findKept(scope, id);
   const limit = isExplained ? Math.min(page.limit, explainedMax) : page.limit;
   const bindings = { tenantId, id: repricing.id, accountId };
+  const readPairs = sort === undefined ? readRated : readLargest;
   const found = await readPairs(db.read, bindings, { limit, offset: page.offset });
   const { total } = found;
   if (total === 0) await requireAccount(scope, accountId);
