@@ -24,7 +24,7 @@ describe('statements that are planned once', () => {
     const paths = [
       `/api/v1/external/accounts/${accountId}`,
       '/api/v1/external/accounts/a?isExternal=true',
-      '/api/v1/external/accounts?size=1',
+      '/api/v1/external/accounts?size=20',
       `/api/v1/external/wallets/${walletId}`,
       `/v1/mobjects/thing/mdata/${body.id}`,
     ];

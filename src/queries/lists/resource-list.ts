@@ -28,9 +28,12 @@ interface ListRequest<F extends string> {
   readonly isScattered?: boolean;
 }
 
+/** First pages of so many are asked for again and again: they are planned once, in few plans. */
+const usualLimits: ReadonlySet<number> = new Set([20, 50, 100]);
+
 class Count {
   /** A `bigint`, so text; null where a tenant never had a row. */
-  declare total: string | null;
+  declare listTotal: string | null;
 }
 
 /**
@@ -61,24 +64,29 @@ export async function listRecords<M extends TenantModel, F extends string = neve
   const existing = isSoftDeleted ? ['deleted_at is null'] : [];
   const from = `from ${model.tableName} where ${['tenant_id = $1', ...existing, ...chosen].join(' and ')}`;
   const end = `order by ${orderBy} limit ${page.limit} offset ${page.offset}`;
+  const isCounted = chosen.length === 0;
+  const all = isCounted ? countedSql(model.tableName) : `select count(*) ${from}`;
+  // What is counted already comes with the page: another statement costs as much as the page.
+  const shown = isCounted ? `${columns}, (${all}) as list_total` : columns;
   // The index of the order holds the ids: rows that are skipped are not read.
-  const deep = `select ${columns} from ${model.tableName}
+  const deep = `select ${shown} from ${model.tableName}
     where tenant_id = $1 and id in (select id ${from} ${end}) order by ${orderBy}`;
   const isDeep = isScattered || page.offset >= deepOffset;
-  const sql = isDeep ? deep : `select ${columns} ${from} ${end}`;
-  const items = await readRecords(model, read, tenantId, sql, values);
+  const sql = isDeep ? deep : `select ${shown} ${from} ${end}`;
+  const isUsual = isCounted && page.offset === 0 && usualLimits.has(page.limit);
+  const statement =
+    isUsual && columns !== '*'
+      ? { name: `${model.tableName} by ${orderBy}, ${page.limit}`, text: sql }
+      : sql;
+  const items = await readRecords(model, read, tenantId, statement, values);
 
-  const known = totalByPage(page, items.length);
-  if (known !== undefined) return { items, total: known };
-  const [count] =
-    chosen.length > 0
-      ? await readRecords(Count, read, tenantId, `select count(*) as total ${from}`, values)
-      : await readRecords(Count, read, tenantId, countedSql, [model.tableName]);
-  return { items, total: Number(count?.total ?? 0) };
+  const [first] = items as readonly Partial<Count>[];
+  const known = totalByPage(page, items.length) ?? first?.listTotal;
+  if (known !== undefined) return { items, total: Number(known) };
+  const [count] = await readRecords(Count, read, tenantId, `select (${all}) as list_total`, values);
+  return { items, total: Number(count?.listTotal ?? 0) };
 }
 
 /** How many rows of a table exist (docs/decisions/0077): the sum of several rows. */
-const countedSql = {
-  name: 'rows of a table',
-  text: 'select sum(total) as total from row_count where tenant_id = $1 and table_name = $2',
-};
+const countedSql = (table: string): string =>
+  `select sum(total) from row_count where tenant_id = $1 and table_name = '${table}'`;
