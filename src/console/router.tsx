@@ -115,7 +115,7 @@ const invoiceRoute = createRoute({
 const billingRoute = createRoute({
   ...at,
   path: '/billing',
-  validateSearch: listSearch(['from', 'to', 'accountId']),
+  validateSearch: listSearch(['from', 'to', 'accountId', 'kind']),
   component: lazyRouteComponent(() => import('./billing/runs-page.tsx'), 'RunsPage'),
 });
 

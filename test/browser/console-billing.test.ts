@@ -33,6 +33,16 @@ describe('billing in the console', function () {
     await visit.find('table', 'Billing runs, the latest first');
     await visit.told('dry run');
     await visit.inspect('billing');
+    // spec/beyond.md R596
+    const kinds = async () => (await visit.text()).match(/\b(dry run|run)\tall accounts/g);
+    expect(await kinds()).to.deep.equal(['run\tall accounts', 'dry run\tall accounts']);
+    await visit.tabTo('Kind');
+    await visit.page.keyboard.type('Runs');
+    await visit.click('button', 'Show');
+    await visit.page.waitForFunction(`!document.body.innerText.includes('dry run\\t')`);
+    expect(await kinds()).to.deep.equal(['run\tall accounts']);
+    expect(visit.page.url()).to.include('kind=run');
+    await visit.open('/console/billing', 'Billing');
     await visit.tabTo('First day');
     await visit.page.keyboard.type('03012026');
     await visit.tabTo('Last day');

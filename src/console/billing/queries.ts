@@ -11,13 +11,18 @@ export type Run = Schemas['BillingRun'];
 
 export const size = 25;
 
-export const runList = (page: number) =>
+export const runList = (page: number, kind: string) =>
   queryOptions({
-    queryKey: ['billing runs', page],
+    queryKey: ['billing runs', page, kind],
     placeholderData: keepPreviousData,
     ...live('executions'),
     queryFn: ({ signal }) => {
-      const query = { limit: digits(size), offset: digits(page * size) };
+      const query = {
+        limit: digits(size),
+        offset: digits(page * size),
+        // What the API does not know it refuses, and says so.
+        ...(kind === '' ? {} : { kind: kind as 'run' }),
+      };
       return read(api.GET('/v1/billing-runs', { params: { query }, signal }));
     },
   });

@@ -51,6 +51,12 @@ const drafts: readonly Column<Draft>[] = [
     show: ({ taxAmount, currency }) => moneyText(taxAmount, currency),
   },
   { name: 'Total', isNumber: true, show: ({ total, currency }) => moneyText(total, currency) },
+  {
+    name: 'Difference',
+    isNumber: true,
+    show: ({ difference, currency }) =>
+      difference === null ? <None /> : moneyText(difference, currency),
+  },
 ];
 
 const pending = 'USAGE_PENDING';

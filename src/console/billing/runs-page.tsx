@@ -6,6 +6,7 @@ import { Page, Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Field } from '../shown/field.tsx';
+import { Filters } from '../shown/filters.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
@@ -51,6 +52,12 @@ function monthBefore(): Wanted {
     periodEnd: dayOf(Date.UTC(year, month, 0)),
   };
 }
+
+const kindNames = [
+  ['', 'All'],
+  ['run', 'Runs that billed'],
+  ['dryRun', 'Dry runs'],
+] as const;
 
 const route = getRouteApi('/billing');
 
@@ -109,14 +116,24 @@ function Start(): ReactNode {
 
 /** Runs that have billed, or have shown what they would. */
 export function RunsPage(): ReactNode {
-  const { page = 0 } = route.useSearch();
+  const { page = 0, kind = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(runList(page));
+  const query = useQuery(runList(page, kind));
   return (
     <Page title="Billing">
       <Start />
       <Schedules />
       <Section title="Runs">
+        <Filters
+          label="Which runs"
+          fields={[{ name: 'kind', label: 'Kind', value: kind, options: kindNames }]}
+          onApply={(texts) =>
+            void navigate({
+              search: ({ page: _page, kind: _kind, ...others }) => ({ ...others, ...texts }),
+              resetScroll: false,
+            })
+          }
+        />
         <Listed
           query={query}
           caption="Billing runs, the latest first"
@@ -126,7 +143,13 @@ export function RunsPage(): ReactNode {
           page={page}
           size={size}
           onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-          empty={<p>Nothing was billed yet. Begin with a dry run of the last month.</p>}
+          empty={
+            kind === '' ? (
+              <p>Nothing was billed yet. Begin with a dry run of the last month.</p>
+            ) : (
+              <p>There is none of these.</p>
+            )
+          }
         />
       </Section>
     </Page>

@@ -248,12 +248,19 @@ function presentRun(record: ExecutionRecord): SummaryDto {
   };
 }
 
-/** One page of billing runs, the latest first (spec/beyond.md R376). */
+const ofKind: Readonly<Record<schema.BillingRunKind, string>> = {
+  run: `input ->> 'dryRun' is distinct from 'true'`,
+  dryRun: `input ->> 'dryRun' = 'true'`,
+};
+
+/** One page of billing runs, perhaps of a kind, the latest first (spec/beyond.md R376). */
 export async function listBillingRuns(
   scope: Scope,
   page: PageRequest,
+  kind: schema.BillingRunKind | undefined,
 ): Promise<Listed<SummaryDto>> {
-  const listed = await listExecutions(scope, 'runBilling', undefined, page);
+  const where = kind && ofKind[kind];
+  const listed = await listExecutions(scope, 'runBilling', undefined, page, where);
   return { ...listed, items: listed.items.map(presentRun) };
 }
 
@@ -299,7 +306,11 @@ const previousSql = `
     and period_end < ?::date
   order by account_id, invoice_type, currency, period_end desc, invoice_no desc`;
 
-/** Drafts, each beside the last invoice of an earlier period. */
+/** How far it is from the one before, or from nothing. */
+const changeOf = ({ total, difference }: DraftDto): Decimal =>
+  new Decimal(difference ?? total).abs();
+
+/** Drafts, each beside the last invoice of an earlier period; what differs the most comes first. */
 async function compareDrafts(
   { db, tenantId }: Scope,
   periodStart: string,
@@ -313,10 +324,11 @@ async function compareDrafts(
   const keyOf = ({ accountId, invoiceType, currency }: PreviousRow | StoredDraft): string =>
     `${accountId} ${invoiceType} ${currency}`;
   const previous = new Map(rows.map((row) => [keyOf(row), row]));
-  return drafts.map((draft) => {
+  const compared = drafts.map((draft) => {
     const { accountId, accountName, invoiceType, currency } = draft;
     const [amount, taxAmount] = [new Decimal(draft.amount), new Decimal(draft.taxAmount)];
     const before = previous.get(keyOf(draft));
+    const total = amount.plus(taxAmount);
     return {
       accountId,
       accountName,
@@ -324,11 +336,13 @@ async function compareDrafts(
       currency,
       amount,
       taxAmount,
-      total: amount.plus(taxAmount),
+      total,
       previousInvoiceId: before?.id ?? null,
       previousTotal: before ? new Decimal(before.total) : null,
+      difference: before ? total.minus(before.total) : null,
     };
   });
+  return compared.sort((a, b) => changeOf(b).comparedTo(changeOf(a)));
 }
 
 /** The run that bills what a dry run has shown, if one has begun since: the latest. */

@@ -170,12 +170,15 @@ export async function listExecutions(
   workflow: string,
   status: ExecutionStatus | undefined,
   page: PageRequest,
+  /** SQL of what else holds of them. */
+  where?: string,
 ): Promise<Listed<ExecutionRecord>> {
   const query = executionsOf(scope, workflow).orderBy([
     { column: 'startedAt', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
   if (status !== undefined) void query.where({ status });
+  if (where !== undefined) void query.whereRaw(where);
   return listHeavyPage(query, page, presentExecution, executionWeight);
 }
 

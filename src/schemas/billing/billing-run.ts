@@ -76,6 +76,8 @@ const BillingRunFields = {
   leftOutCount: atItsEnd('The same, with each usage event counted, not each reason.'),
 };
 
+export type BillingRunKind = 'run' | 'dryRun';
+
 export const BillingRunSummary = Type.Object(BillingRunFields, {
   description: 'A billing run.',
 });
@@ -104,6 +106,7 @@ export const BillingDraft = Type.Object(
       Uuid('The last posted invoice of an earlier period, of the same type and currency.'),
     ),
     previousTotal: nullable(DecimalValue({ description: 'Its total; null: there is none.' })),
+    difference: nullable(DecimalValue({ description: 'total - previousTotal.' })),
   },
   { description: 'An invoice that a run would make, beside the one before.' },
 );
@@ -155,7 +158,16 @@ export const billingRunOperations = {
     ...place,
     summary: 'List billing runs, the latest first',
     details: 'Dry runs too: of which period, by whom, and how many invoices came of it.',
-    query: Type.Object(offsetQuery),
+    query: Type.Object({
+      ...offsetQuery,
+      kind: Type.Optional(
+        Type.Unsafe<BillingRunKind>({
+          type: 'string',
+          enum: ['run', 'dryRun'],
+          description: 'Those that bill, or dry runs; all when left out.',
+        }),
+      ),
+    }),
     success: reply.offsetPage(BillingRunSummary),
     errors: [400],
   }),

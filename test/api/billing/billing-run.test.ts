@@ -11,12 +11,14 @@ describe('billing runs over HTTP', function () {
   this.timeout(120_000);
   const story = useStory();
   let acme: string;
+  let calls: string;
+
+  const at = (day: string, api_calls: string, account = 'acme') =>
+    usage(account, calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
 
   before(async () => {
     acme = await story.account('acme', { name: 'Acme' });
-    const calls = await story.service('Calls');
-    const at = (day: string, api_calls: string, account = 'acme') =>
-      usage(account, calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
+    calls = await story.service('Calls');
     // At 0.01 each: 1.00 in February, 3.00 in March, and two events that nobody pays.
     await story.send(
       at('2026-02-10', '100'),
@@ -114,5 +116,28 @@ describe('billing runs over HTTP', function () {
   it('are 404 where there is none', async () => {
     await story.tenant.get(`/v1/billing-runs/${absent}`).expect(404);
     await story.tenant.get('/v1/billing-runs?limit=x').expect(400);
+  });
+
+  // spec/beyond.md R596
+  it('are listed by kind, and show first what differs the most from the invoice before', async () => {
+    const kinds = async (query: string): Promise<boolean[]> =>
+      (await story.tenant.get(`/v1/billing-runs${query}`).expect(200)).body.data.map(
+        ({ dryRun }: { readonly dryRun: boolean }) => dryRun,
+      );
+    const all = await kinds('');
+    expect(await kinds('?kind=run')).to.deep.equal(all.filter((dryRun) => !dryRun));
+    expect(await kinds('?kind=dryRun')).to.deep.equal(all.filter((dryRun) => dryRun));
+    await story.tenant.get('/v1/billing-runs?kind=dry').expect(400);
+    await story.account('late', { name: 'Late' });
+    // 3.10 after 3.00, and 1.00 after nothing.
+    await story.send(at('2026-04-10', '310'), at('2026-04-11', '100', 'late'));
+    await story.preview('2026-04');
+    const { drafts } = await read((await listed()).data[0].id);
+    expect(
+      drafts.map((draft: Record<string, unknown>) => [draft['accountName'], draft['difference']]),
+    ).to.deep.equal([
+      ['Late', null],
+      ['Acme', 0.1],
+    ]);
   });
 });

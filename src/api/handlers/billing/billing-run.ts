@@ -4,6 +4,6 @@ import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount-operations.js';
 
 export const billingRunHandlers: Handlers<Operations['billingRun']> = {
-  list: ({ query }, scope) => listBillingRuns(scope, query),
+  list: ({ query }, scope) => listBillingRuns(scope, query, query.kind),
   get: ({ params }, scope, platform) => showBillingRun(scope, platform, params.billingRunId),
 };
