@@ -3,6 +3,7 @@ import { usage } from '../support/billing/usage.js';
 import { readExample } from '../support/billing/workflow-examples.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { external } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { attribute, priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
@@ -102,6 +103,17 @@ describe('prices in the console', function () {
     expect(await visit.text()).to.match(/USD 1\.50[^]*USD 0\.50/);
     await visit.told('Those that would change the most come first.');
     await visit.inspect('prices-tried-charges');
+    // As if there were 50,001.
+    await asOwner(story.instance.databaseUrl, (client) =>
+      client.query(
+        `insert into repricing_charge select tenant_id, repricing_id, account_id, first + count,
+           50001 - count, '[]' from repricing_charge`,
+      ),
+    );
+    await page.reload();
+    await visit.told('They are too many to be sorted: they come as they were rated.');
+    await visit.told('USD 1.50');
+    visit.complaints.splice(0);
     await page.goBack();
     await visit.find('table', 'Limits that are not kept');
     await visit.tabTo('From');

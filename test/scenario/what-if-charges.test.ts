@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
+import { asOwner } from '../support/servers/rows.js';
 import { useStory } from '../support/story/story.js';
 
 /** What an account would pay with other prices, charge by charge. */
@@ -33,5 +34,16 @@ describe('charges of a what-if', () => {
     const page = await differences('sort=difference:desc&limit=2&offset=1');
     expect(page).to.deep.equal(sorted.slice(1, 3));
     await tenant.get(`${path}?sort=difference`).expect(400);
+    // As if it had 50,001.
+    await asOwner(story.instance.databaseUrl, (client) =>
+      client.query(
+        `insert into repricing_charge select tenant_id, repricing_id, account_id, 6, 49995, '[]'
+         from repricing_charge where account_id = $1`,
+        [acme],
+      ),
+    );
+    const refused = await tenant.get(`${path}?sort=difference:desc`).expect(400);
+    expect(refused.body.error.message).to.include("'sort' is for at most 50000 charges");
+    expect(await differences('limit=6')).to.have.members(sorted);
   });
 });

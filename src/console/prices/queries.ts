@@ -3,7 +3,7 @@ import { api, asJson, keeping, type Schemas } from '../api/client.ts';
 import { newKey } from '../api/new-key.ts';
 import { digits } from '../api/digits.ts';
 import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
-import { read } from '../api/problem.ts';
+import { ApiProblem, read } from '../api/problem.ts';
 import { live } from '../live/live.ts';
 
 export type Repricing = Schemas['Repricing'];
@@ -199,25 +199,29 @@ export const triedSize = 10;
 
 const readCharges = keeping('firstDifference');
 
+/** Those that would change the most come first, unless there are too many to sort. */
 export const triedCharges = (repricingId: string, accountId: string, first: number) =>
   queryOptions({
     queryKey: ['tried charges', repricingId, accountId, first],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) =>
-      readCharges((from) =>
-        from.GET('/v1/repricings/{repricingId}/accounts/{accountId}/charges', {
-          params: {
-            path: { repricingId, accountId },
-            query: {
-              explain: true,
-              sort: 'difference:desc',
-              limit: digits(triedSize),
-              offset: digits(first),
+    queryFn: async ({ signal }) => {
+      const readBy = (order: { readonly sort?: 'difference:desc' }) =>
+        readCharges((from) =>
+          from.GET('/v1/repricings/{repricingId}/accounts/{accountId}/charges', {
+            params: {
+              path: { repricingId, accountId },
+              query: { explain: true, ...order, limit: digits(triedSize), offset: digits(first) },
             },
-          },
-          signal,
-        }),
-      ),
+            signal,
+          }),
+        );
+      try {
+        return { isSorted: true, ...(await readBy({ sort: 'difference:desc' })) };
+      } catch (error) {
+        if (!(error instanceof ApiProblem && error.status === 400)) throw error;
+        return { isSorted: false, ...(await readBy({})) };
+      }
+    },
   });
 
 export const promote = (

@@ -37,14 +37,18 @@ export function TriedChargesPage(): ReactNode {
       }
     >
       <Loaded query={query}>
-        {({ data, pagination }) =>
+        {({ data, pagination, isSorted }) =>
           data.length === 0 ? (
             <Empty>
               <p>It has no charges in this time.</p>
             </Empty>
           ) : (
             <>
-              <p>Those that would change the most come first.</p>
+              <p>
+                {isSorted
+                  ? 'Those that would change the most come first.'
+                  : 'They are too many to be sorted: they come as they were rated.'}
+              </p>
               {data.map((charge, index) => (
                 <ChargePair
                   key={`${charge.eventId} ${index}`}

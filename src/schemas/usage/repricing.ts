@@ -304,7 +304,7 @@ export const repricingOperations = {
           type: 'string',
           enum: ['difference:desc'],
           description:
-            'The largest difference first, up or down, of whatever currency. As they were rated when left out.',
+            'The largest difference first, up or down, of whatever currency, of at most 50,000 charges. As they were rated when left out.',
         }),
       ),
       explain: Flag('Whether both explanations and the first difference are shown.', true),

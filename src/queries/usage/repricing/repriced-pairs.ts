@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { problem } from '../../../kernel/problem.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
 import { unpackCharges, type PairedCharge } from './packed-charge.js';
@@ -67,12 +68,22 @@ const largestSql = `
   ) as found
   order by size desc, first, place`;
 
-/** A page of charges by the size of their difference, the largest first. */
+/** Charges that a request sorts: half a second of work. */
+const sortedMax = 50_000;
+
+/** A page of charges by the size of their difference, the largest first. 400: they are too many for that. */
 export async function readLargest(
   db: Knex,
   whose: Whose,
   { limit, offset }: PageRequest,
 ): Promise<Found> {
+  const total = await countPairs(db, whose);
+  if (total > sortedMax) {
+    throw problem.validation(
+      `'sort' is for at most ${sortedMax} charges, and the account has ${total}: leave it out`,
+      { field: 'sort' },
+    );
+  }
   const rows = await sqlRows<{ origins: string | null; charge: string }>(db, largestSql, {
     ...whose,
     limit,
@@ -83,5 +94,5 @@ export async function readLargest(
       origins === null ? `[${charge}]` : `{"origins":${origins},"charges":[${charge}]}`,
     ),
   );
-  return { pairs, total: await countPairs(db, whose) };
+  return { pairs, total };
 }
