@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { readText } from '../../src/cli/workflows/definition-file.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
@@ -107,12 +109,27 @@ describe('workflows and approvals in the console', function () {
     await type('{\n  "document": {}\n,}');
     await visit.told('Line 3, column');
     // spec/beyond.md R588
-    await type('document:\n  dsl: 1.0.0');
-    await visit.told('This is no JSON. A definition is written as JSON here');
+    await type('document: [');
+    await visit.told('This is no JSON, as which a definition is kept here.');
     await visit.told('Line 1, column 1');
-    await visit.shoot('workflow-yaml');
-    await visit.open('/console/workflows/new', 'Define a workflow');
+    await visit.tabTo('Make JSON of this YAML');
+    await page.keyboard.press('Enter');
+    await visit.told('It is no YAML either. Line 1, column');
+    const yaml = await readFile(
+      new URL('../../examples/workflows/large-contract.yaml', import.meta.url),
+      'utf8',
+    );
+    await type(yaml);
+    await visit.inspect('workflow-yaml');
+    await visit.tabTo('Make JSON of this YAML');
+    await page.keyboard.press('Enter');
     await visit.told('No fault: it can be published.');
+    const made = String(await page.evaluate(`document.querySelector('textarea').value`));
+    expect(JSON.parse(made)).to.deep.equal(readText(yaml).content);
+    await type('document: {}\ndo: [{ a: { set: { b: 0.10 } } }]');
+    await visit.tabTo('Make JSON of this YAML');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`document.querySelector('textarea').value.includes('"b": 0.10')`);
     const broken = JSON.stringify(asking, null, 2).replace('durabill.approval', 'durabill.nothing');
     const line = broken.split('\n').findIndex((text) => text.includes('durabill.nothing')) + 1;
     await type(broken);

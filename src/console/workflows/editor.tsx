@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useId, useRef, type ReactNode, type RefObject } from 'react';
+import { useDeferredValue, useId, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { Fault } from '../shown/loaded.tsx';
 import { placeOf, placeOfPointer, placesOf, type Place } from '../api/json-lines.ts';
@@ -24,8 +24,37 @@ export function objectOf(text: string): Record<string, unknown> | undefined {
 }
 
 /** What is written in YAML begins otherwise. */
-const noJson =
-  'This is no JSON. A definition is written as JSON here; durabill workflow create takes YAML, too.';
+const isYaml = (text: string): boolean => /^\s*[^\s{]/.test(text);
+const noJson = 'This is no JSON, as which a definition is kept here.';
+
+/** Makes JSON of what is YAML, whose reader is loaded then. */
+function OfYaml({
+  text,
+  onMade,
+}: {
+  readonly text: string;
+  readonly onMade: (json: string) => void;
+}): ReactNode {
+  const [refused, setRefused] = useState({ text, message: '' });
+  const make = async (): Promise<void> => {
+    const { jsonOfYaml } = await import('./yaml-text.ts');
+    try {
+      onMade(jsonOfYaml(text));
+    } catch (error) {
+      setRefused({ text, message: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void make()}>
+        Make JSON of this YAML
+      </button>
+      <p role="status" className="bad">
+        {refused.text === text ? refused.message : ''}
+      </p>
+    </>
+  );
+}
 
 /** Where the browser stopped reading, as far as it says so. */
 function faultOfJson(text: string): Found {
@@ -33,8 +62,7 @@ function faultOfJson(text: string): Found {
     JSON.parse(text);
     return { place: { line: 1, column: 1 }, message: 'A definition is a JSON object.' };
   } catch (error) {
-    if (!text.trimStart().startsWith('{'))
-      return { place: { line: 1, column: 1 }, message: noJson };
+    if (isYaml(text)) return { place: { line: 1, column: 1 }, message: noJson };
     const message = error instanceof Error ? error.message : String(error);
     const at = /position (\d+)/.exec(message)?.[1];
     const end = text.trimEnd().length;
@@ -81,6 +109,26 @@ function moveTo(area: RefObject<HTMLTextAreaElement | null>, { line, column }: P
   area.current?.focus();
   area.current?.setSelectionRange(begin + column - 1, begin + (lines[line - 1]?.length ?? 0));
 }
+
+/** Faults, each with the way to its line. */
+const FaultList = ({
+  of,
+  onMove,
+}: {
+  readonly of: readonly Found[];
+  readonly onMove: (place: Place) => void;
+}): ReactNode => (
+  <ul className="faults">
+    {of.map(({ place, message }) => (
+      <li key={`${place.line} ${place.column} ${message}`}>
+        <button type="button" className="plain" onClick={() => onMove(place)}>
+          Line {place.line}, column {place.column}
+        </button>{' '}
+        {message}
+      </li>
+    ))}
+  </ul>
+);
 
 /** A definition as text, with its faults at their lines. */
 export function Editor({
@@ -134,19 +182,17 @@ export function Editor({
         <p role="status" className={isValid ? 'good' : hasFault ? 'bad' : 'muted'}>
           {state}
         </p>
-        {hasFault ? (
-          <ul className="faults">
-            {faults.map(({ place, message }) => (
-              <li key={`${place.line} ${place.column} ${message}`}>
-                <button type="button" className="plain" onClick={() => moveTo(area, place)}>
-                  Line {place.line}, column {place.column}
-                </button>{' '}
-                {message}
-              </li>
-            ))}
-          </ul>
-        ) : null}
+        {hasFault ? <FaultList of={faults} onMove={(place) => moveTo(area, place)} /> : null}
       </div>
+      {isYaml(text) ? (
+        <OfYaml
+          text={text}
+          onMade={(json) => {
+            onChange(json);
+            area.current?.focus();
+          }}
+        />
+      ) : null}
       {error ? <Fault error={error} /> : null}
     </>
   );
