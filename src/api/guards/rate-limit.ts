@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import type { RateLimitState } from '../../access/limits/requests-per-minute.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { bodyBytesMax } from '../server/read-body.js';
+import { bytesOfBody } from '../server/read-body.js';
 
 function refuse(state: RateLimitState, message: string): never {
   const { limit, retryAfterSeconds } = state;
@@ -95,7 +95,5 @@ export function admit(
   tenantId: string,
 ): () => void {
   if (operation.family !== 'ingestion') return () => undefined;
-  // A body that does not say how long it is may come to the most.
-  const bytes = (ctx.request.length as number | undefined) ?? bodyBytesMax;
-  return admission.enter(tenantId, Math.min(bytes, bodyBytesMax));
+  return admission.enter(tenantId, bytesOfBody(ctx));
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { problem } from '../../kernel/problem.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { bodyBytesMax } from './read-body.js';
+import { bytesOfBody } from './read-body.js';
 
 const mebibyte = 1024 * 1024;
 /** Smaller bodies do not wait: they are parsed in a few milliseconds. */
@@ -111,11 +111,9 @@ const nothing = (): void => undefined;
  */
 const ingestionWeight = 4;
 
-/** What a request's body counts: its content length, else the maximum of its operation. */
-function bytesOf(ctx: Context, { bodyMax = bodyBytesMax, family }: Operation): number {
-  const length = Number(ctx.get('content-length'));
-  const bytes =
-    ctx.get('content-length') !== '' && length >= 0 ? Math.min(length, bodyMax) : bodyMax;
+/** What a request's body counts. */
+function countedOf(ctx: Context, { bodyMax, family }: Operation): number {
+  const bytes = bytesOfBody(ctx, bodyMax);
   return family === 'ingestion' ? ingestionWeight * bytes : bytes;
 }
 
@@ -130,7 +128,7 @@ export function enterWithBody(
   tenantId: string,
 ): (() => void) | Promise<() => void> {
   if (!operation.body) return nothing;
-  const bytes = bytesOf(ctx, operation);
+  const bytes = countedOf(ctx, operation);
   return bytes < largeBodyMin ? nothing : waitForRoom(ctx, tenantId, bytes);
 }
 

@@ -60,6 +60,14 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
   return problem.validation('The request body cannot be read.');
 }
 
+/** What a body may come to in memory: the most that it may have, where it does not say, or is compressed. */
+export function bytesOfBody({ req }: Context, bodyMax = bodyBytesMax): number {
+  const { 'content-length': length, 'content-encoding': encoding } = req.headers;
+  return length === undefined || encoding !== undefined
+    ? bodyMax
+    : Math.min(Number(length), bodyMax);
+}
+
 /** The text of bytes, each given as a character; a promise unless they are ASCII. */
 const textOf = (bytes: string): string | Promise<string> =>
   /[\u0080-\u00ff]/.test(bytes) ? decodeUtf8(bytes) : bytes;
