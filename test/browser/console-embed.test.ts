@@ -80,6 +80,31 @@ describe('the embed that customers see', function () {
     });
   }
 
+  // spec/beyond.md R590
+  it('draws days from left to right, and so names them, in Arabic, too', async () => {
+    const days = [1, 2, 3, 4, 5, 6].map((ago) => new Date(Date.now() - ago * 86_400_000));
+    const id = await story.account('days');
+    const calls = await story.service('Calls of days', meteredService);
+    const sent = days.map((day, ago) =>
+      usage('days', calls, {
+        externalTransactionId: `day-${ago}`,
+        eventTimestamp: day.toISOString(),
+        dimensions: { api_calls: '1100' },
+      }),
+    );
+    await story.send(...sent);
+    const { body } = await story.tenant
+      .post('/v1/embeds', { accountId: id, expiresInSeconds: 600 })
+      .expect(201);
+    await open('الاستخدام', { token: body.token as string, language: 'ar' });
+    await visit.page.waitForSelector('::-p-aria([role="slider"])');
+    const places = `[...document.querySelectorAll('figure span')].map(
+      (name) => name.getBoundingClientRect().left)`;
+    const [first, last] = (await visit.page.evaluate(places)) as number[];
+    expect(first).to.be.lessThan(Number(last));
+    await visit.inspect('embed-days-ar');
+  });
+
   it('writes figures as its language does', async () => {
     // 1,000 of 2,000 are free, 1,000 x 0.02 = 20.
     for (const [language, title, amount] of [
@@ -122,7 +147,8 @@ describe('the embed that customers see', function () {
       .post(`/v1/invoices/${found.data.content[0].Id}/credit-notes`, { reason: 'Read twice.' })
       .expect(201);
     await open('Invoices', { language: 'en', page: 'invoices' });
-    await visit.click('link', 'CN-000001');
+    // spec/beyond.md R591
+    await visit.click('link', 'Credit note CN-000001');
     await visit.arrive('Credit note CN-000001');
     await visit.find('button', 'Download the PDF');
     await visit.told('Read twice.');

@@ -83,7 +83,7 @@ describe('prices in the console', function () {
     // spec/beyond.md R585: that of other services is not in it.
     expect(await visit.text()).to.match(/Services\s+Calls/);
     await visit.told(
-      'Change of an account at most 20.5 %, Decrease of the total at most 5 %: not all kept',
+      'Change of an account at most 20.5 %, decrease of the total at most 5 %: not all kept',
     );
     // spec/beyond.md R529
     const chart = 'What they pay and would pay, in USD';
@@ -227,6 +227,8 @@ describe('prices in the console', function () {
     await visit.tabTo('Compute it');
     await page.keyboard.press('Enter');
     await visit.told('It would be rejected.');
+    // spec/beyond.md R591
+    await visit.find('alert', '');
     await visit.checkAccess();
     await visit.shoot('prices-computed-wrong');
     // Nothing was written.

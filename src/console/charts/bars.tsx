@@ -13,6 +13,8 @@ type Tone = number | 'good' | 'bad' | 'muted';
 /** What a bar is made of, from the bottom; `length` is for drawing alone. */
 export interface Bar {
   readonly name: string;
+  /** What several parts come to. */
+  readonly total?: string;
   readonly parts: readonly {
     readonly name: string;
     readonly text: string;
@@ -43,13 +45,21 @@ const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
 const wordsOf = ({ name, parts }: Bar): string =>
   `${name}: ${parts.map((part) => [part.name, part.text].filter(Boolean).join(' ')).join('; ')}`;
 
-/** What is said of the highest: of many parts, only where it is. */
-const highestOf = (bars: readonly Bar[]): string => {
-  const [first] = bars.toSorted((a, b) => sumOf(b) - sumOf(a));
-  return first === undefined ? '' : first.parts.length > 1 ? first.name : wordsOf(first);
-};
-
 const sumOf = ({ parts }: Bar): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+/** The one that is as high as the chart. */
+const highestOf = (bars: readonly Bar[]): Bar =>
+  bars.toSorted((a, b) => sumOf(b) - sumOf(a))[0] ?? { name: '', parts: [] };
+
+/** What is said of the highest: of many parts, only where it is. */
+const placeOf = (bar: Bar): string => (bar.parts.length > 1 ? bar.name : wordsOf(bar));
+
+/** What the top of the chart stands for. */
+const Scale = ({ highest: { total, parts } }: { readonly highest: Bar }): ReactNode => (
+  <p className="scale" aria-hidden="true">
+    {total ?? (parts.length === 1 ? parts[0]?.text : null)}
+  </p>
+);
 
 /** What fills the tones that have stripes; they lie along the bars' width, to which a drawing is stretched. */
 const Stripes = ({ id }: { readonly id: string }): ReactNode => (
@@ -188,6 +198,15 @@ function useCursor(last: number, { onChoose, onZoom }: Doing) {
   return { cursor, range, isByKey, onKeyDown, pointed };
 }
 
+/** From which bar to which; of few their words say it. */
+const Axis = ({ bars, of }: { readonly bars: readonly Bar[]; readonly of: number }): ReactNode =>
+  bars.length < fewest / 2 ? null : (
+    <div className="axis" aria-hidden="true" style={{ width: `${(100 * bars.length) / of}%` }}>
+      <span>{bars[0]?.name}</span>
+      <span>{bars[bars.length - 1]?.name}</span>
+    </div>
+  );
+
 /**
  * Bars over time. Arrow keys and the pointer move a cursor, which is said in words, aloud where keys have
  * moved it and it rests; the same figures are in a table beside it, which the page shows. Several are chosen with the shift key, or by drawing the
@@ -206,7 +225,8 @@ export function Bars({
   const last = bars.length - 1;
   const stripes = useId();
   const { cursor, range, isByKey, onKeyDown, pointed } = useCursor(last, doing);
-  const most = Math.max(...bars.map(sumOf)) || 1;
+  const highest = highestOf(bars);
+  const most = sumOf(highest) || 1;
   // Of one bar there is nothing to choose.
   const chosen = bars[cursor ?? (last === 0 ? 0 : -1)];
   const told = said(range, bars) ?? (chosen && wordsOf(chosen));
@@ -215,6 +235,7 @@ export function Bars({
   const step = width / slots;
   return (
     <figure aria-label={name}>
+      <Scale highest={highest} />
       <div
         role="slider"
         aria-label={words.howToMove(name)}
@@ -244,19 +265,10 @@ export function Bars({
             />
           ))}
         </svg>
-        {bars.length < fewest / 2 ? null : (
-          <div
-            className="axis"
-            aria-hidden="true"
-            style={{ width: `${(100 * bars.length) / slots}%` }}
-          >
-            <span>{bars[0]?.name}</span>
-            <span>{bars[last]?.name}</span>
-          </div>
-        )}
+        <Axis bars={bars} of={slots} />
       </div>
       <figcaption>
-        {told ?? words.fromTo(bars[0]?.name ?? '', bars[last]?.name ?? '', highestOf(bars))}
+        {told ?? words.fromTo(bars[0]?.name ?? '', bars[last]?.name ?? '', placeOf(highest))}
       </figcaption>
       <p role="status" className="heard">
         {heard}

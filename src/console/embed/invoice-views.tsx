@@ -32,7 +32,14 @@ const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => 
   return [
     {
       name: texts.number,
-      show: ({ Id: id, InvoiceNo }) => <a href={pathOf({ page: 'invoices', id })}>{InvoiceNo}</a>,
+      // What is credited is no bill: its total alone does not tell.
+      show: ({ Id: id, InvoiceNo, CreditedInvoiceId }) => (
+        <a href={pathOf({ page: 'invoices', id })}>
+          {CreditedInvoiceId === null
+            ? InvoiceNo
+            : fill(texts.creditNoteNumber, { number: InvoiceNo ?? '' })}
+        </a>
+      ),
     },
     { name: texts.date, show: ({ InvoiceDate }) => formats.day(InvoiceDate) },
     { name: texts.status, show: ({ InvoiceStatus__r: of }) => <Named of={of} /> },

@@ -4,6 +4,7 @@ import { ApiProblem } from '../api/problem.ts';
 import { useFile } from '../api/use-file.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Press } from '../shown/press.tsx';
+import { titleOf } from '../shown/values.tsx';
 import { fetchEmbedded } from './access.ts';
 import { pageSize } from './queries.ts';
 import { useSpoken } from './language.tsx';
@@ -31,7 +32,7 @@ export function Titled({
   return (
     <>
       <h1 ref={heading} tabIndex={-1}>
-        {title}
+        {titleOf(title)}
       </h1>
       {children}
     </>
@@ -115,12 +116,16 @@ export function Listed<Row>({
             <DataTable caption={caption} columns={columns} rows={rows} keyOf={keyOf} />
             <nav className="pager" aria-label={fill(texts.pagesOf, { name: caption })}>
               <p role="status">{shown}</p>
-              <Press isHeld={page === 0} onPress={() => onMove(page - 1)}>
-                {texts.previous}
-              </Press>
-              <Press isHeld={BigInt(last) >= BigInt(total)} onPress={() => onMove(page + 1)}>
-                {texts.next}
-              </Press>
+              {BigInt(total) > BigInt(rows.length) ? (
+                <>
+                  <Press isHeld={page === 0} onPress={() => onMove(page - 1)}>
+                    {texts.previous}
+                  </Press>
+                  <Press isHeld={BigInt(last) >= BigInt(total)} onPress={() => onMove(page + 1)}>
+                    {texts.next}
+                  </Press>
+                </>
+              ) : null}
             </nav>
           </>
         );

@@ -93,8 +93,8 @@ const Rating = ({ of: { usage, at } }: { readonly of: Status }): ReactNode => (
           'Waiting events',
           usage.pending === null ? 'unknown: the log does not answer' : quantityText(usage.pending),
         ],
-        ['Rejected events', quantityText(usage.rejected)],
         ['The oldest waits since', <Instant key="pending" at={usage.pendingSince} />],
+        ['Rejected events', quantityText(usage.rejected)],
         ['Not in totals yet, since', <Instant key="totals" at={usage.totalsPendingSince} />],
       ]}
     />

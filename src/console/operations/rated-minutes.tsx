@@ -20,6 +20,12 @@ const minuteText = (minute: string): string => `${minute.slice(11, 16)} UTC`;
 
 const startOf = (instant: string): number => Math.floor(Date.parse(instant) / minuteMs) * minuteMs;
 
+const countOf = (minute: Minute): bigint =>
+  kinds.reduce((sum, [, kind]) => sum + BigInt(minute[kind]), 0n);
+
+const eventsText = (count: bigint): string =>
+  count === 1n ? '1 event' : `${quantityText(String(count))} events`;
+
 type Counted = Pick<Status, 'usage' | 'at'>;
 
 /** A bar for each minute of the hour that was counted: of those that the API leaves out nothing came. */
@@ -37,15 +43,10 @@ function barsOf({ usage: { minutes, minutesSince }, at }: Counted): Bar[] {
         : [{ name, text: quantityText(count), length: Number(count), tone }];
     });
     const none = { name: 'nothing', text: '', length: 0, tone: 'muted' } as const;
-    return { name: minuteText(minute), parts: parts.length === 0 ? [none] : parts };
+    const total = eventsText(of === undefined ? 0n : countOf(of));
+    return { name: minuteText(minute), total, parts: parts.length === 0 ? [none] : parts };
   });
 }
-
-const countOf = (minute: Minute): bigint =>
-  kinds.reduce((sum, [, kind]) => sum + BigInt(minute[kind]), 0n);
-
-const eventsText = (count: bigint): string =>
-  count === 1n ? '1 event' : `${quantityText(String(count))} events`;
 
 /** The most that came in a minute, which is as high as the chart. */
 const mostOf = (minutes: readonly Minute[]): bigint =>
@@ -96,9 +97,6 @@ export function RatedMinutes({ usage, at }: Counted): ReactNode {
           </li>
         ))}
       </ul>
-      <p className="scale" aria-hidden="true">
-        {most}
-      </p>
       <Bars name="Events by minute" bars={barsOf({ usage, at })} />
       {minutesSince === null ? null : (
         <p>So much was rated that minutes are counted from {instantText(minutesSince)} only.</p>

@@ -20,6 +20,13 @@ const barsOf = (rows: readonly Paying[]) => {
   });
 };
 
+/** Its bars are accounts: they go from none to none. */
+const words = {
+  howToMove: (name: string): string => `${name}: arrow keys go from bar to bar`,
+  fromTo: (_first: string, _last: string, highest: string): string =>
+    `Most: ${highest}. Arrow keys or the pointer show a bar.`,
+};
+
 /** What accounts pay and would pay, side by side; lengths compare amounts of one currency alone. */
 export const PaidBars = ({ rows }: { readonly rows: readonly Paying[] }): ReactNode => (
   <>
@@ -34,6 +41,7 @@ export const PaidBars = ({ rows }: { readonly rows: readonly Paying[] }): ReactN
       <Bars
         key={currency}
         name={`What they pay and would pay, in ${currency}`}
+        words={words}
         bars={barsOf(rows.filter((row) => row.currency === currency))}
       />
     ))}

@@ -56,6 +56,9 @@ const limitTexts = {
   totalDecreaseMax: 'Decrease of the total',
 } as const;
 
+const withinSentence = (text: string, index: number): string =>
+  index === 0 ? text : text.charAt(0).toLowerCase() + text.slice(1);
+
 /** What the outcome had to keep, once it is known whether it does. */
 function limitsText({ guard }: Repricing): string {
   if (guard === null) return 'not known yet';
@@ -65,7 +68,7 @@ function limitsText({ guard }: Repricing): string {
   });
   return given.length === 0
     ? 'none'
-    : `${given.join(', ')}: ${guard.passed ? 'all kept' : 'not all kept'}`;
+    : `${given.map(withinSentence).join(', ')}: ${guard.passed ? 'all kept' : 'not all kept'}`;
 }
 
 const violations: readonly Column<Violation>[] = [

@@ -37,7 +37,8 @@ export const LogicSteps = ({ of }: { readonly of: readonly Logic[] }): ReactNode
 function Outcome({ of }: { readonly of: Computed }): ReactNode {
   if (of.ratedTransactions.length === 0) {
     return (
-      <div className="fault">
+      <div role="alert" className="fault">
+        <p>It would be {of.status}.</p>
         <p>
           {of.code}: <bdi>{of.reason}</bdi>
         </p>
@@ -98,7 +99,11 @@ export function TryValues({ of }: { readonly of: Service }): ReactNode {
           of: given,
           event: await computePrice({ serviceId: of.id, account, day, dimensions }),
         })}
-        told={(done) => (done.of === given ? `It would be ${done.event.status}.` : '')}
+        told={(done) =>
+          done.of === given && done.event.ratedTransactions.length > 0
+            ? `It would be ${done.event.status}.`
+            : ''
+        }
         onDone={setComputed}
       />
       {computed?.of === given ? <Outcome of={computed.event} /> : null}

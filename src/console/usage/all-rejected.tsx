@@ -102,7 +102,7 @@ export function RetryAll({
       <TryFirst
         operation="retryUsageEvents"
         tryName="What trying all again comes to"
-        name={`Try all ${quantityText(total)} again`}
+        name={total === '1' ? 'Try the event again' : `Try all ${quantityText(total)} again`}
         of={JSON.stringify([filterOf(search), total])}
         lacks={isNone ? 'None is left.' : undefined}
         onTry={async () => {
@@ -173,12 +173,13 @@ export function DismissAll({ search, total }: { search: EventSearch; total: stri
     <>
       {isNone ? null : (
         <details>
-          <summary>Dismiss all {quantityText(total)}</summary>
+          <summary>{total === '1' ? 'Dismiss it' : `Dismiss all ${quantityText(total)}`}</summary>
           <Reason label="Reason, which is kept with each" value={written} onChange={setReason} />
           <TryFirst
             operation="dismissUsageEvents"
             tryName="What dismissing them changes"
             name="Dismiss them"
+            isDangerous
             of={JSON.stringify([filterOf(search), reason, total])}
             lacks={lackOfReason(reason)}
             onTry={() => tryDismissal(search, reason)}

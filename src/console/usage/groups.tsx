@@ -77,12 +77,13 @@ const partOf = (name: string, tone: number, rows: readonly Total[]): Bar['parts'
 /** The rows of one bucket as a bar: its groups above each other, and above them what the others come to. */
 export function barOf(name: string, rows: readonly Total[], { own }: Groups): Bar {
   if (own.size === 0) return { name, parts: [partOf('', 0, rows)] };
+  const total = partOf('', 0, rows).text;
   const others = rows.filter((row) => !own.has(valueOf(row)));
   const parts = rows.flatMap((row) => {
     const group = own.get(valueOf(row));
     return group ? [partOf(group.name, group.tone, [row])] : [];
   });
   return others.length === 0
-    ? { name, parts }
-    : { name, parts: [...parts, partOf(othersText(others.length), othersTone, others)] };
+    ? { name, total, parts }
+    : { name, total, parts: [...parts, partOf(othersText(others.length), othersTone, others)] };
 }

@@ -202,7 +202,10 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
         if (data.length === 0) {
           return (
             <Empty>
-              <p>Nothing was rated in this time. Events come in by the API, or from a file:</p>
+              <p>
+                Nothing was rated in this time. Events come in by{' '}
+                <a href="/docs#tag/usage-ingestion">the API</a>, or from a file:
+              </p>
               <p>
                 <code>npm run --silent durabill -- ingest usage.ndjson</code>
               </p>

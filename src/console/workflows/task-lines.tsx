@@ -27,30 +27,38 @@ const tones: Readonly<Record<string, string>> = {
 function Bars({ rows }: { readonly rows: readonly TaskRow[] }): ReactNode {
   const begin = Math.min(...rows.map(({ startedAt }) => msOf(startedAt)));
   const ends = rows.map(({ startedAt, endedAt }) => msOf(endedAt ?? startedAt));
-  const all = Math.max(1, Math.max(...ends) - begin);
+  const took = Math.max(...ends) - begin;
+  const all = Math.max(1, took);
   const line = 24;
   return (
-    <svg
-      className="task-bars"
-      viewBox={`0 0 1000 ${rows.length * line}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      {rows.map((row, index) => {
-        const x = (1_000 * (msOf(row.startedAt) - begin)) / all;
-        const width = (1_000 * (msOf(row.endedAt ?? row.startedAt) - msOf(row.startedAt))) / all;
-        return (
-          <rect
-            key={row.seq}
-            className={`fill-${tones[row.status] ?? 'muted'}`}
-            x={Math.min(x, 994)}
-            width={Math.max(6, width)}
-            y={index * line + 4}
-            height={line - 8}
-          />
-        );
-      })}
-    </svg>
+    <>
+      <svg
+        className="task-bars"
+        style={{ height: `${rows.length * 1.5}rem` }}
+        viewBox={`0 0 1000 ${rows.length * line}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        {rows.map((row, index) => {
+          const x = (1_000 * (msOf(row.startedAt) - begin)) / all;
+          const width = (1_000 * (msOf(row.endedAt ?? row.startedAt) - msOf(row.startedAt))) / all;
+          return (
+            <rect
+              key={row.seq}
+              className={`fill-${tones[row.status] ?? 'muted'}`}
+              x={Math.min(x, 994)}
+              width={Math.max(6, width)}
+              y={index * line + 4}
+              height={line - 8}
+            />
+          );
+        })}
+      </svg>
+      <div className="axis" aria-hidden="true">
+        <span>0</span>
+        <span>{wordsOf(took)}</span>
+      </div>
+    </>
   );
 }
 
