@@ -296,14 +296,14 @@ describe('the console', function () {
     await visit.find('table', 'Sessions, the latest first');
     await visit.told('this browser');
     await visit.inspect('sessions');
-    await visit.tabTo('End that of tester');
+    await visit.tabTo('End session of tester');
     await visit.page.keyboard.press('Enter');
     await visit.told('Whoever uses it is refused at once');
     await visit.inspect('sessions-asked');
-    await visit.tabTo('End that of tester now');
+    await visit.tabTo('End session of tester now');
     await visit.page.keyboard.press('Enter');
     await visit.told('by tester');
-    expect(await visit.text()).to.not.include('End that of tester');
+    expect(await visit.text()).to.not.include('End session of tester');
     // spec/beyond.md R534
     await visit.told('The session of tester has ended.');
     expect(await visit.page.evaluate('document.activeElement.textContent')).to.equal(
@@ -324,10 +324,10 @@ describe('the console', function () {
   it('marks the session of this browser, and says before that it ends here', async () => {
     const own = await visitConsole(browser, story.instance);
     await signIn(own, story.instance, story.tenant.token, { path: '/console/sessions' });
-    await own.tabTo('End that of this browser');
+    await own.tabTo('End session of this browser');
     await own.page.keyboard.press('Enter');
     await own.told('You are signed in with it: this browser has to sign in again.');
-    await own.tabTo('End that of this browser now');
+    await own.tabTo('End session of this browser now');
     await own.page.keyboard.press('Enter');
     await own.find('link', 'Sign in');
     await own.close();

@@ -141,15 +141,15 @@ describe('signing in to the console at the provider of an organization', functio
     await visit.told('oidc:gone');
     await visit.told('over');
     const text = await visit.text();
-    expect(text).to.not.include('End that of oidc:gone');
+    expect(text).to.not.include('End session of oidc:gone');
     await visit.inspect('sessions-provider');
     const { body } = await world.tenant.get('/v1/oauth/grants?limit=2').expect(200);
     expect(body.data[1]).to.include({ subject: 'oidc:ann', revokedAt: null });
-    const before = (await visit.text()).split('End that of oidc:ann').length;
-    await visit.click('button', 'End that of oidc:ann');
-    await visit.click('button', 'End that of oidc:ann now');
+    const before = (await visit.text()).split('End session of oidc:ann').length;
+    await visit.click('button', 'End session of oidc:ann');
+    await visit.click('button', 'End session of oidc:ann now');
     await visit.page.waitForFunction(
-      `document.body.innerText.split('End that of oidc:ann').length === ${before - 1}`,
+      `document.body.innerText.split('End session of oidc:ann').length === ${before - 1}`,
     );
     await anns.click('link', 'Invoices');
     await anns.find('link', 'Sign in');

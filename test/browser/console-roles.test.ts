@@ -37,7 +37,7 @@ describe('roles in the console', function () {
       ['/workflows/new', 'Define a workflow', 'Publish', ofAdmin],
       [`/webhooks/${body.id}`, url, 'Send a test event', ofAdmin],
       ['/access-keys', 'Access keys', 'Make it', ofAdmin],
-      ['/sessions', 'Sessions', 'End that of this browser', ofAdmin],
+      ['/sessions', 'Sessions', 'End session of this browser', ofAdmin],
     ];
     await buildConsole();
     browser = await openBrowser();

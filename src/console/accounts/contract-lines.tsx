@@ -53,6 +53,13 @@ export function LinesOf({
   );
 }
 
+const daysOf = (from: string | null, to: string | null): string | undefined =>
+  from === null
+    ? (to ?? undefined) && `to ${to}`
+    : to === null
+      ? `from ${from} on`
+      : `${from} to ${to}`;
+
 /** What an account has agreed to. */
 export function ContractLines({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('contracts');
@@ -73,7 +80,7 @@ export function ContractLines({ accountId }: { readonly accountId: string }): Re
               <LinesOf
                 key={Id}
                 contractId={Id}
-                name={`Contract ${[number, Name].filter(Boolean).join(', ')}, ${StartDate ?? '…'} to ${EndDate ?? '…'}`}
+                name={`Contract ${[number, Name, daysOf(StartDate, EndDate)].filter(Boolean).join(', ')}`}
               />
             ))}
             <Pager

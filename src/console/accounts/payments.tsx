@@ -21,7 +21,7 @@ function Paid({ paymentId }: { readonly paymentId: string }): ReactNode {
         invoices.length === 0 ? (
           <p>No invoice yet.</p>
         ) : (
-          <ul>
+          <ul className="lines">
             {invoices.map(({ invoiceId, invoiceNo, amount }) => (
               <li key={invoiceId}>
                 <Link to="/invoices/$invoiceId" params={{ invoiceId }}>

@@ -79,6 +79,9 @@ export function TryEmbedPage(): ReactNode {
       above={
         <Trail>
           {[
+            <Link key="accounts" to="/accounts" search={{}}>
+              Accounts
+            </Link>,
             <Link key="account" to="/accounts/$accountId" params={{ accountId }}>
               <bdi>{name}</bdi>
             </Link>,

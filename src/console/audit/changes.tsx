@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { leavesOf, linesOf, membersOf, textIn, type Written } from '../api/written-json.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { None } from '../shown/values.tsx';
+import { wordsOf } from './happened.ts';
 
 /** A record as it was or would be: its fields by their names; null: there is none. */
 type State = Written | null;
@@ -28,7 +29,7 @@ type Show = (said: Said) => ReactNode;
 const asWritten: Show = ([, value]) => <Value of={value} />;
 
 const beforeAndAfter = (show: Show): readonly Column<Field>[] => [
-  { name: 'Field', show: ({ name }) => name },
+  { name: 'Field', show: ({ name }) => wordsOf(name) },
   { name: 'Before', show: ({ name, before = nothing }) => show([name, before]) },
   { name: 'After', show: ({ name, after = nothing }) => show([name, after]) },
 ];
@@ -110,7 +111,7 @@ export const Fields = ({
   <FieldTable
     caption={caption}
     columns={[
-      { name: 'Field', show: ({ name }) => name },
+      { name: 'Field', show: ({ name }) => wordsOf(name) },
       { name: 'Value', show: ({ name, value }) => show([name, value]) },
     ]}
     fields={of.map(([name, value]) => ({ name, value }))}

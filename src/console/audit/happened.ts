@@ -1,6 +1,6 @@
-/** `creditedAmount` as `credited amount`. */
+/** `creditedAmount` as `credited amount`; what is all in capitals stays. */
 export const wordsOf = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  name.replace(/(?<=[a-z0-9])[A-Z](?![A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** What happened of records, as people say it: before what they are called, and after. */
 const subjects: Readonly<Record<string, string>> = {

@@ -135,6 +135,9 @@ export function ReratingPage(): ReactNode {
       above={
         <Trail>
           {[
+            <Link key="usage" to="/usage" search={{}}>
+              Usage
+            </Link>,
             <Link key="corrections" to="/usage/corrections" search={{}}>
               Corrections
             </Link>,

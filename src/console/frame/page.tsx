@@ -1,4 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react';
+import { titleOf } from '../shown/values.tsx';
 
 /** Whether a page was shown before: the first keeps the focus where the browser put it. */
 let isAfterAnother = false;
@@ -26,7 +27,7 @@ export function Page({
     <>
       {above}
       <h1 ref={heading} tabIndex={-1}>
-        {title}
+        {titleOf(title)}
       </h1>
       {children}
     </>

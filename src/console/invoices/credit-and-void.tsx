@@ -137,12 +137,13 @@ const AfterVoid = ({ of }: { readonly of: WholeInvoice }): ReactNode =>
 export function Mend({ of }: { readonly of: WholeInvoice }): ReactNode {
   const [reason, setReason] = useState('');
   if (of.invoiceStatus === 'Void') return <AfterVoid of={of} />;
+  const isCredited = of.invoiceType === 'Invoice';
   return (
     <details>
-      <summary>Mend it: credit or void</summary>
-      <Section title="Credit or void">
+      <summary>Mend it: {isCredited ? 'credit or void' : 'void'}</summary>
+      <Section title={isCredited ? 'Credit or void' : 'Void'}>
         <Reason label="Reason, which the document says" value={reason} onChange={setReason} />
-        {of.invoiceType === 'Invoice' ? <Credit of={of} reason={reason.trim()} /> : null}
+        {isCredited ? <Credit of={of} reason={reason.trim()} /> : null}
         <p>
           {of.creditedInvoiceId === null
             ? 'Void, it keeps its number, and nothing is owed on it. Its usage and charges are billed by the next run.'

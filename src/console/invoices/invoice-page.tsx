@@ -162,7 +162,7 @@ export function InvoicePage(): ReactNode {
             ) : null}
             {found.paper === undefined ? null : <Payment of={found.paper} />}
             <Kept of={found} />
-            <WhatChanged invoiceId={found.id} />
+            {found.creditedInvoiceId === null ? <WhatChanged invoiceId={found.id} /> : null}
             {found.invoiceType === 'Invoice' ? <CreditNotes of={found} /> : null}
             <Mend of={found} />
           </>

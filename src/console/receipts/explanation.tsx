@@ -17,6 +17,17 @@ const stepColumns: readonly Column<ExplainedStep>[] = [
   { name: 'Value', isNumber: true, show: ({ value }) => value },
 ];
 
+/** How a row prices, where its price alone does not say so. */
+const methodNames: Readonly<Record<string, string>> = {
+  QUANTITY: 'by quantity',
+  TIERED: 'by tiers',
+  VOLUME: 'all of it at the tier that it reaches',
+  PACKAGE: 'by packages',
+  FLAT_RATE: 'once, whatever the quantity',
+  AMOUNT: 'as a share of an amount',
+  NO_PRICE: 'at no price of its own',
+};
+
 function Row({ row, currency }: { readonly row: ExplainedRow; readonly currency: string }) {
   const { label, attributeName, priceMethod } = row.row;
   return (
@@ -25,8 +36,9 @@ function Row({ row, currency }: { readonly row: ExplainedRow; readonly currency:
         <bdi>{label}</bdi>
       </h3>
       <p>
-        {quantityText(row.quantity)} of <bdi>{attributeName}</bdi>, priced as{' '}
-        <code>{priceMethod}</code>: <strong>{moneyText(row.amount, currency)}</strong>
+        {quantityText(row.quantity)} of <bdi>{attributeName}</bdi>, priced{' '}
+        {methodNames[priceMethod] ?? priceMethod}:{' '}
+        <strong>{moneyText(row.amount, currency)}</strong>
         {row.tiers.length > 0 ? null : ` at ${moneyText(row.rate, currency)} each`}
       </p>
       {whyText(row).map((sentence) => (

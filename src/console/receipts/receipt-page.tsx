@@ -27,10 +27,27 @@ function Way({ event }: { readonly event: Event | undefined }): ReactNode {
   );
   const { invoice, item } = from.invoice === undefined && billed ? placeOf(billed) : from;
   const last = <bdi key="event">{event?.externalTransactionId ?? 'Receipt'}</bdi>;
-  if (invoice === undefined) return <Trail>{['Receipt', last]}</Trail>;
+  if (invoice === undefined) {
+    return (
+      <Trail>
+        {[
+          <Link key="usage" to="/usage" search={{}}>
+            Usage
+          </Link>,
+          <Link key="events" to="/usage/events" search={{}}>
+            Events
+          </Link>,
+          last,
+        ]}
+      </Trail>
+    );
+  }
   return (
     <Trail>
       {[
+        <Link key="invoices" to="/invoices" search={{}}>
+          Invoices
+        </Link>,
         <Link key="invoice" to="/invoices/$invoiceId" params={{ invoiceId: invoice }}>
           Invoice
         </Link>,

@@ -70,8 +70,20 @@ const columnsOf = (onTold: Tell): readonly Column<AccessKey>[] => [
   { name: 'May', show: ({ roles: held }) => held.join(', ') },
   { name: 'Organization', show: ({ orgId }) => <bdi>{orNone(orgId)}</bdi> },
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
-  { name: 'Made', show: ({ createdAt }) => <Instant at={createdAt} /> },
-  { name: 'By', show: ({ madeBy }) => <bdi>{orNone(madeBy)}</bdi> },
+  {
+    name: 'Made',
+    show: ({ createdAt, madeBy }) => (
+      <>
+        <Instant at={createdAt} />
+        {madeBy === null ? null : (
+          <>
+            {' '}
+            by <bdi>{madeBy}</bdi>
+          </>
+        )}
+      </>
+    ),
+  },
   { name: 'Last used', show: ({ usedAt }) => <Instant at={usedAt} /> },
   { name: 'Ends', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
   {

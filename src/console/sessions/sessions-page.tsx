@@ -77,7 +77,7 @@ function End({ of, onTold }: { readonly of: Grant; readonly onTold: Tell }): Rea
   return (
     <Confirmed
       operation="revokeOauthGrant"
-      name={isOwn ? 'End that of this browser' : `End that of ${of.subject}`}
+      name={isOwn ? 'End session of this browser' : `End session of ${of.subject}`}
       onDo={() => endSession(of.id)}
       onDone={() => onTold(`The session of ${of.subject} has ended.`)}
     >

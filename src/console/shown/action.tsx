@@ -136,7 +136,7 @@ export function TryFirst<Tried, Done>({
         onDo={async () => ({ of, found: await onTry() })}
         onDone={setTried}
       />
-      <div role="status">{found === null ? said : show(found)}</div>
+      <div role="status">{found === null ? said && <p>{said}</p> : show(found)}</div>
       {found === null ? null : (
         <Action
           operation={operation}

@@ -52,6 +52,21 @@ export const Code = ({ of }: { readonly of: string | null | undefined }): ReactN
     </code>
   );
 
+/** Days and numbers of documents, of which a title may have some. */
+const unbroken = /(\d{4}-\d{2}-\d{2}|\b[A-Z]{2,3}-\d{6}\b)/;
+
+/** A title whose lines do not end within a day or a number. */
+export const titleOf = (text: string): ReactNode[] =>
+  text.split(unbroken).map((part, at) =>
+    at % 2 === 0 ? (
+      part
+    ) : (
+      <span key={at} className="whole">
+        {part}
+      </span>
+    ),
+  );
+
 /** Good, bad or open, said by a word; the colour only repeats it. */
 const tones: Readonly<Record<string, string>> = {
   active: 'good',

@@ -100,6 +100,9 @@ const statusNames = [
 
 const route = getRouteApi('/webhooks/$webhookId');
 
+const sendAllText = (total: string): string =>
+  total === '1' ? 'Send the delivery again' : `Send all ${quantityText(total)} again`;
+
 /** Sends all once more that was given up, where there is any. */
 function SendFailed({ webhookId }: { readonly webhookId: string }): ReactNode {
   const { data } = useQuery(deliveryList(webhookId, { status: 'failed' }));
@@ -110,7 +113,7 @@ function SendFailed({ webhookId }: { readonly webhookId: string }): ReactNode {
   return (
     <Action
       operation="recoverWebhook"
-      name={isNone ? 'Send all that failed again' : `Send all ${quantityText(total)} again`}
+      name={isNone ? 'Send all that failed again' : sendAllText(total)}
       isHeld={isNone}
       onDo={async () => {
         const recovered = await recover(webhookId);

@@ -67,7 +67,7 @@ describe('the story of an operator', function () {
     receiver.answer = ok;
     await operator.press('Send again');
     await operator.reads('invoice.posted is sent once more.');
-    await operator.press('Send all 1 again');
+    await operator.press('Send the delivery again');
     await operator.reads('1 is sent once more.', 'There is none of these.');
     await operator.type('Status', 'Delivered');
     await operator.press('Show');
