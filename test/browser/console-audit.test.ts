@@ -28,6 +28,8 @@ describe('the audit in the console', function () {
     // The name, and when it was changed.
     await details?.click();
     await visit.told('Acme & Söhne');
+    const [at] = new Date().toISOString().split('T');
+    expect(await visit.text()).to.match(new RegExp(`updated at\\s+${at} [\\d:.]+ UTC`));
     await visit.inspect('audit');
   });
 

@@ -15,9 +15,21 @@ interface Field {
 
 const nothing: Written = { json: 'null' };
 
-/** A value of a field as it was written, and a text without its quotes. */
-export const Value = ({ of = nothing }: { readonly of: Written | undefined }): ReactNode =>
-  of.json === nothing.json ? <None /> : <bdi>{textIn(of) ?? linesOf(of)}</bdi>;
+/** A time in UTC, as records have it. */
+const instant = /^(\d{4}-\d{2}-\d{2})T([\d:.]+)(?:Z|\+00:00)$/;
+
+/** A value of a field as it was written, a text without its quotes, and a time as people write it. */
+export function Value({ of = nothing }: { readonly of: Written | undefined }): ReactNode {
+  if (of.json === nothing.json) return <None />;
+  const text = textIn(of);
+  const [, day, time] = instant.exec(text ?? '') ?? [];
+  if (day === undefined) return <bdi>{text ?? linesOf(of)}</bdi>;
+  return (
+    <>
+      <span className="whole">{day}</span> <span className="whole">{time} UTC</span>
+    </>
+  );
+}
 
 const isChanged = ({ before = nothing, after = nothing }: Field): boolean =>
   linesOf(before) !== linesOf(after);
