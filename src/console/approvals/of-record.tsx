@@ -84,7 +84,7 @@ function Whole({ of: { after, kind } }: { readonly of: Approval }): ReactNode {
       {ofParts.length === 0 ? null : (
         <details>
           <summary>Each field of its {kind === 'service' ? 'cards' : 'lines'}</summary>
-          <Fields caption="As the API says them" of={ofParts} />
+          <Fields caption="As the API says them" of={ofParts} nameOf={(name) => name} />
         </details>
       )}
     </>

@@ -115,15 +115,18 @@ export const Fields = ({
   caption,
   of,
   show = asWritten,
+  nameOf = wordsOf,
 }: {
   readonly caption: string;
   readonly of: readonly Said[];
   readonly show?: Show;
+  /** What a field is called; in words, unless it is said otherwise. */
+  readonly nameOf?: (name: string) => string;
 }): ReactNode => (
   <FieldTable
     caption={caption}
     columns={[
-      { name: 'Field', show: ({ name }) => wordsOf(name) },
+      { name: 'Field', show: ({ name }) => nameOf(name) },
       { name: 'Value', show: ({ name, value }) => show([name, value]) },
     ]}
     fields={of.map(([name, value]) => ({ name, value }))}
