@@ -26,7 +26,7 @@ export function Value({ of = nothing }: { readonly of: Written | undefined }): R
   if (day === undefined) return <bdi>{text ?? linesOf(of)}</bdi>;
   return (
     <>
-      <span className="whole">{day}</span> <span className="whole">{time} UTC</span>
+      <span className="whole">{day}</span> {time} UTC
     </>
   );
 }
