@@ -99,6 +99,7 @@ async function mayConcern(trx: Knex.Transaction, tenantId: string, id: string): 
        where payment.tenant_id = ? and payment.id = ?
      ) as "concerns"`,
     [tenantId, id, tenantId, id],
+    'what a payment concerns',
   );
   return rows[0]?.concerns ?? false;
 }

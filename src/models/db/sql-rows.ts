@@ -14,13 +14,18 @@ export type SqlBindings = readonly SqlValue[] | Readonly<Record<string, SqlValue
  *
  * `sqlRows<{ id: string }>(db, 'select id from account where id = any(?::uuid[])', [ids])`
  * gives `[{ id: '0190…' }, …]`.
+ *
+ * With a `name`, a session plans it once (docs/decisions/0564): its text is always the same, and so is what
+ * its select list gives, whatever columns come later.
  */
 export async function sqlRows<T>(
   db: Pick<Knex, 'raw'>,
   sql: string,
   bindings: SqlBindings = [],
+  name?: string,
 ): Promise<T[]> {
-  const { rows } = await db.raw<{ rows: T[] }>(sql, bindings as readonly Knex.Value[]);
+  const statement = db.raw<{ rows: T[] }>(sql, bindings as readonly Knex.Value[]);
+  const { rows } = await (name === undefined ? statement : statement.options({ name }));
   return rows;
 }
 

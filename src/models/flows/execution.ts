@@ -226,6 +226,7 @@ export class Execution extends TenantModel {
          case when status = 'completed' then coalesce(answer::text, (steps -> :step)::text)
            else (steps -> :step)::text end end as result`,
       { ...runningRow(run, place), step },
+      'begin a step',
     );
     const [row] = rows;
     const text = row?.result ?? null;
@@ -257,7 +258,8 @@ export class Execution extends TenantModel {
     isLast: boolean,
   ): Promise<void> {
     const text = stringifyJson(result ?? null);
-    await trx.raw(
+    await sqlRows(
+      trx,
       isLast
         ? `update execution set status = 'completed', completed_at = now(), output = ?::jsonb,
              answer = ?::json, steps = jsonb_set(steps, array[?], ?::jsonb)
@@ -265,6 +267,7 @@ export class Execution extends TenantModel {
         : `update execution set steps = jsonb_set(steps, array[?], ?::jsonb)
            where tenant_id = ? and id = ?`,
       [...(isLast ? [text, text] : []), step, text, run.tenantId, run.executionId],
+      isLast ? 'end of a flow' : 'end of a step',
     );
   }
 

@@ -119,6 +119,7 @@ export const WebhookOutbox = {
        union all select distinct event, 'trigger' from workflow_trigger where tenant_id = ?
        union all select event, 'listener' from (${listenedKindsSql}) as listened`,
       [tenantId, tenantId, tenantId, tenantId],
+      'wanted events',
     );
     const of = (some: typeof rows): ReadonlySet<string> => new Set(some.map(({ event }) => event));
     return {
