@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { usage } from '../support/billing/usage.js';
+import { meteredService, usage } from '../support/billing/usage.js';
 import { readExample } from '../support/billing/workflow-examples.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { external } from '../support/servers/instance.js';
@@ -250,6 +250,23 @@ describe('prices in the console', function () {
     await visit.told('There is nothing here');
     await visit.checkAccess();
     visit.complaints.splice(0);
+  });
+
+  // spec/beyond.md R597
+  it('has a line of fields for each tier', async () => {
+    const metered = await story.service('Metered', meteredService);
+    await visit.open(`/console/prices/${metered}`, 'Metered');
+    await visit.find('textbox', 'API calls: tier 3 unit rate');
+    const places = (await visit.page.evaluate(
+      `[...document.querySelectorAll('input[name*="rateCardTiers"]')].map((input) =>
+        input.name.replace(/\\.[a-zA-Z]+$/, '') + ' at ' + input.getBoundingClientRect().top)`,
+    )) as string[];
+    const lines = [...new Set(places)].map((place) => place.split(' at '));
+    expect(lines.map(([tier]) => tier)).to.deep.equal(
+      [0, 1, 2].map((tier) => `rows[0].rateCardTiers[${tier}]`),
+    );
+    expect(new Set(lines.map(([, top]) => top)).size).to.equal(3);
+    await visit.inspect('prices-tiers');
   });
 
   // spec/beyond.md R531

@@ -73,7 +73,60 @@ const isPrice = (path: Path): boolean => /rate$/i.test(String(path.at(-1)));
 const numberAt = (row: ExactJson | undefined, path: Path): string | undefined =>
   ratesIn(row, []).find((rate) => rate.path.join(' ') === path.join(' '))?.value['#'];
 
-/** The rows of a card with their numbers to change: each as it is written, prices by a slider, too. */
+/** What stands in a line of its own: a tier, and what is in none. */
+function linesOf(row: ExactJson): readonly (readonly Rate[])[] {
+  const lines = new Map<string, Rate[]>();
+  for (const rate of ratesIn(row, [])) {
+    const [list, place] = rate.path;
+    const line = list === 'rateCardTiers' ? String(place) : '';
+    lines.set(line, [...(lines.get(line) ?? []), rate]);
+  }
+  return [...lines.values()];
+}
+
+/** A number of a row to change: as it is written, a price by a slider, too. */
+function RateField({
+  name,
+  of: { path, value },
+  row,
+  inForce,
+  onChange,
+}: {
+  readonly name: string;
+  readonly of: Rate;
+  readonly row: ExactJson;
+  readonly inForce: ExactJson | undefined;
+  readonly onChange: (text: string) => void;
+}): ReactNode {
+  return (
+    <div className="rate">
+      <label>
+        <span>
+          {/* For eyes the legend says it once. */}
+          <span className="heard">{labelOf(row)}: </span>
+          {nameOf(path)}
+        </span>
+        <input
+          name={name}
+          inputMode="decimal"
+          value={value['#']}
+          aria-invalid={!isNumberText(value['#'])}
+          onChange={({ target }) => onChange(target.value.trim())}
+        />
+      </label>
+      {isPrice(path) ? (
+        <Slider
+          label={`${labelOf(row)}: ${nameOf(path)}`}
+          inForce={numberAt(inForce, path) ?? ''}
+          value={value['#']}
+          onChange={onChange}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+/** The rows of a card with their numbers to change, tier by tier. */
 export const Rows = ({
   rows,
   inForce,
@@ -92,37 +145,20 @@ export const Rows = ({
         <legend>
           <bdi>{labelOf(row)}</bdi>
         </legend>
-        <div className="fields">
-          {ratesIn(row, []).map(({ path, value }) => {
-            const label = `${labelOf(row)}: ${nameOf(path)}`;
-            return (
-              <div key={path.join(' ')} className="rate">
-                <label>
-                  <span>
-                    {/* For eyes the legend says it once. */}
-                    <span className="heard">{labelOf(row)}: </span>
-                    {nameOf(path)}
-                  </span>
-                  <input
-                    name={fieldOf(at, path)}
-                    inputMode="decimal"
-                    value={value['#']}
-                    aria-invalid={!isNumberText(value['#'])}
-                    onChange={({ target }) => change(path, target.value.trim())}
-                  />
-                </label>
-                {isPrice(path) ? (
-                  <Slider
-                    label={label}
-                    inForce={numberAt(inForce[at], path) ?? ''}
-                    value={value['#']}
-                    onChange={(text) => change(path, text)}
-                  />
-                ) : null}
-              </div>
-            );
-          })}
-        </div>
+        {linesOf(row).map((line, place) => (
+          <div key={place} className="fields">
+            {line.map((rate) => (
+              <RateField
+                key={rate.path.join(' ')}
+                name={fieldOf(at, rate.path)}
+                of={rate}
+                row={row}
+                inForce={inForce[at]}
+                onChange={(text) => change(rate.path, text)}
+              />
+            ))}
+          </div>
+        ))}
       </fieldset>
     );
   });
