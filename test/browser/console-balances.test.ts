@@ -109,4 +109,16 @@ describe('balances in the console', function () {
     expect(lengths).to.have.members(['40 of 99', '1 of 1']);
     await visit.inspect('account-alerts');
   });
+
+  // spec/beyond.md R598
+  it('says the currency of an alert whose wallet is on no page that is shown', async () => {
+    const accountId = await story.account('many', { name: 'Many' });
+    for (let at = 0; at < 20; at += 1) await createWallet(story.tenant, accountId);
+    const walletId = await createWallet(story.tenant, accountId, { title: 'ZZ, the last' });
+    const alert = { walletId, measure: 'balance', period: 'Lifetime', name: 'Far' };
+    await story.tenant.post('/v1/alerts', { ...alert, thresholds: [20] }).expect(201);
+    await visit.open(`/console/accounts/${accountId}`, 'Many');
+    await visit.told('1 to 20 of 21');
+    await visit.told('below USD 20.00');
+  });
 });

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -8,7 +8,7 @@ import { Listed } from '../shown/listed.tsx';
 import { ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
 import { sumText } from '../usage/sum-text.ts';
-import { alertsOf, pageSize, walletsOf } from './queries.ts';
+import { alertsOf, pageSize, wallet, walletsOf } from './queries.ts';
 import { usePlace } from './use-place.ts';
 
 type Alert = Schemas['Alert'];
@@ -150,13 +150,28 @@ const columnsWith = (unitOf: UnitOf): readonly Column<Alert>[] => [
   },
 ];
 
+/** The currencies of the wallets of alerts, by the ids of these: most are on the page of wallets already. */
+function useCurrencies(accountId: string, alerts: readonly Alert[]): ReadonlyMap<string, string> {
+  const listed = useQuery(walletsOf(accountId, 0)).data?.content;
+  const known = new Map(listed?.map(({ Id, Currency__r: of }) => [Id, of?.Name]));
+  const others = new Set(
+    listed && alerts.flatMap(({ walletId: id }) => (id === null || known.has(id) ? [] : [id])),
+  );
+  const asked = useQueries({ queries: [...others].map((id) => wallet(id)) });
+  return new Map(
+    [...known, ...asked.map(({ data }) => [data?.id ?? '', data?.currency] as const)].flatMap(
+      ([id, currency]) => (currency ? [[id, currency]] : []),
+    ),
+  );
+}
+
 /** What somebody is told of when money or volumes of an account pass a threshold. */
 export function Alerts({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('alerts');
   const query = useQuery(alertsOf(accountId, page));
-  const wallets = useQuery(walletsOf(accountId, 0)).data?.content ?? [];
+  const currencies = useCurrencies(accountId, query.data?.data ?? []);
   const unitOf: UnitOf = ({ walletId, counted }) =>
-    wallets.find(({ Id }) => Id === walletId)?.Currency__r?.Name ??
+    currencies.get(walletId ?? '') ??
     // Money is counted by currency, and a threshold holds in each.
     (counted?.length === 1 ? (counted[0]?.currency ?? null) : null);
   return (

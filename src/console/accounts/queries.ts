@@ -118,6 +118,17 @@ export const walletsOf = (accountId: string, page: number) =>
     },
   });
 
+export const wallet = (walletId: string) =>
+  queryOptions({
+    queryKey: ['wallet', walletId],
+    queryFn: async ({ signal }) => {
+      const path = '/api/v1/external/wallets/{walletId}';
+      const answer = await read(api.GET(path, { params: { path: { walletId } }, signal }));
+      if ('data' in answer) throw new TypeError('The wallet came as a row.');
+      return answer;
+    },
+  });
+
 export const paymentsOf = (accountId: string, page: number) =>
   queryOptions({
     queryKey: ['payments', accountId, page],
