@@ -10,7 +10,7 @@ import { ContractLines } from './contract-lines.tsx';
 import { Payments } from './payments.tsx';
 import { account } from './queries.ts';
 import { Timeline } from './timeline.tsx';
-import { WaitingOf } from './waiting.tsx';
+import { WaitingOf } from '../billing/waiting.tsx';
 import { Wallets } from './wallets.tsx';
 
 /** Where there is more about it, and what is done for it. */

@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Code, Facts, orNone } from '../shown/values.tsx';
 import { nextInvoice } from './queries.ts';
-import { Waiting } from './waiting.tsx';
+import { Waiting } from '../billing/waiting.tsx';
 
 type Next = Schemas['NextInvoice'];
 type Draft = Next['invoices'][number];

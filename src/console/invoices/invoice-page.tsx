@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { WaitingOf } from '../accounts/waiting.tsx';
+import { WaitingOf } from '../billing/waiting.tsx';
 import { Page, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';

@@ -37,7 +37,7 @@ function OfYaml({
 }): ReactNode {
   const [refused, setRefused] = useState({ text, message: '' });
   const make = async (): Promise<void> => {
-    const { jsonOfYaml } = await import('./yaml-text.ts');
+    const { jsonOfYaml } = await import('../api/yaml-text.ts');
     try {
       onMade(jsonOfYaml(text));
     } catch (error) {

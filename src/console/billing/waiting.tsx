@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { moneyText } from '../shown/format.ts';
-import { nextInvoice } from './queries.ts';
+import { nextInvoice } from '../accounts/queries.ts';
 
 /** What corrections come to that no draft has. */
 export const Waiting = ({ of }: { readonly of: Schemas['NextInvoice']['waiting'] }): ReactNode =>

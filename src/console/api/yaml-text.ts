@@ -1,6 +1,6 @@
 import { isMap, LineCounter, parseDocument, visit } from 'yaml';
-import { writeExact } from '../api/exact-json.ts';
-import { linesOf } from '../api/written-json.ts';
+import { writeExact } from './exact-json.ts';
+import { linesOf } from './written-json.ts';
 
 /** Aliases that stand for much: more would fill the memory. */
 const aliasesMax = 100;
