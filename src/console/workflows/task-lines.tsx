@@ -28,6 +28,7 @@ function Bars({ rows }: { readonly rows: readonly TaskRow[] }): ReactNode {
   const begin = Math.min(...rows.map(({ startedAt }) => msOf(startedAt)));
   const ends = rows.map(({ startedAt, endedAt }) => msOf(endedAt ?? startedAt));
   const took = Math.max(...ends) - begin;
+  const isOver = rows.every(({ endedAt }) => endedAt !== null);
   const all = Math.max(1, took);
   const line = 24;
   return (
@@ -41,7 +42,8 @@ function Bars({ rows }: { readonly rows: readonly TaskRow[] }): ReactNode {
       >
         {rows.map((row, index) => {
           const x = (1_000 * (msOf(row.startedAt) - begin)) / all;
-          const width = (1_000 * (msOf(row.endedAt ?? row.startedAt) - msOf(row.startedAt))) / all;
+          const end = row.endedAt === null ? begin + all : msOf(row.endedAt);
+          const width = (1_000 * (end - msOf(row.startedAt))) / all;
           return (
             <rect
               key={row.seq}
@@ -56,7 +58,7 @@ function Bars({ rows }: { readonly rows: readonly TaskRow[] }): ReactNode {
       </svg>
       <div className="axis" aria-hidden="true">
         <span>0</span>
-        <span>{wordsOf(took)}</span>
+        <span>{isOver ? wordsOf(took) : 'still runs'}</span>
       </div>
     </>
   );
