@@ -158,6 +158,21 @@ describe('the embed that customers see', function () {
     await visit.arrive('Invoice INV-000001');
   });
 
+  // spec/beyond.md R599
+  it('leads from an item of usage to its receipts, and to no others', async () => {
+    await open('Invoices', { language: 'en', page: 'invoices' });
+    await visit.click('link', 'INV-000001');
+    await visit.arrive('Invoice INV-000001');
+    await visit.click('link', 'API calls');
+    await visit.arrive('Receipts');
+    await visit.told('Mar 15, 2026 to Mar 15, 2026');
+    await visit.find('link', 'march');
+    expect(await visit.text()).to.not.include('recent');
+    await visit.inspect('embed-receipts-of-item');
+    await visit.click('link', 'march');
+    await visit.arrive('Receipt of march');
+  });
+
   // spec/beyond.md R604
   it('shows nothing of the account before once it is given the token of another', async () => {
     const { body } = await story.tenant

@@ -78,12 +78,22 @@ export function InvoicesView(): ReactNode {
   );
 }
 
+/** An item by its name; of usage it leads to what was used. */
+function ItemName({ of }: { readonly of: Item }): ReactNode {
+  const { description, chargeType, serviceId, billStartDate: from, billEndDate: to } = of;
+  if (description === null) return <None />;
+  const name = <bdi>{description}</bdi>;
+  if (chargeType !== 'Usage' || serviceId === null || from === null || to === null) return name;
+  const usage = { page: 'receipts', id: undefined, of: { serviceId, from, to } } as const;
+  return <a href={pathOf(usage)}>{name}</a>;
+}
+
 const itemColumns = (spoken: Spoken): readonly Column<Item>[] => {
   const { texts, formats } = spoken;
   return [
     {
       name: texts.item,
-      show: ({ description }) => (description === null ? <None /> : <bdi>{description}</bdi>),
+      show: (item) => <ItemName of={item} />,
     },
     {
       name: texts.days,

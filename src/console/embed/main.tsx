@@ -48,9 +48,10 @@ function useView(): View {
   return view;
 }
 
-const Shown = ({ view: { page, id } }: { readonly view: View }): ReactNode => {
+const Shown = ({ view: { page, id, of } }: { readonly view: View }): ReactNode => {
   if (page === 'invoices') return id === undefined ? <InvoicesView /> : <InvoiceView id={id} />;
-  if (page === 'receipts') return id === undefined ? <ReceiptsView /> : <ReceiptView id={id} />;
+  if (page === 'receipts')
+    return id === undefined ? <ReceiptsView of={of} /> : <ReceiptView id={id} />;
   return <UsageView />;
 };
 

@@ -3,6 +3,7 @@ import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { readInvoiceNo, readWholeInvoice } from '../api/whole-invoice.ts';
 import { api } from './access.ts';
+import type { UsageOf } from './opening.ts';
 
 /** Rows a page. */
 export const pageSize = 20;
@@ -51,12 +52,12 @@ export const invoice = (invoiceId: string) =>
     queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal),
   });
 
-export const eventList = (page: number) =>
+export const eventList = (page: number, of: UsageOf | undefined) =>
   queryOptions({
-    queryKey: ['events', page],
+    queryKey: ['events', page, of],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const query = { limit: digits(pageSize), offset: digits(page * pageSize) };
+      const query = { ...of, limit: digits(pageSize), offset: digits(page * pageSize) };
       const { data, pagination } = await read(
         api.GET('/v1/usage-events', { params: { query }, signal }),
       );

@@ -4,7 +4,7 @@ import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { Facts } from '../shown/values.tsx';
 import { Charge } from './explanation.tsx';
-import { pathOf } from './opening.ts';
+import { pathOf, type UsageOf } from './opening.ts';
 import { eventList, receipt } from './queries.ts';
 import { Listed, Loaded, Titled } from './shown.tsx';
 import { None, Status, useSpoken, type Spoken } from './language.tsx';
@@ -32,20 +32,24 @@ const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => 
   { name: texts.status, show: ({ status }) => <Status name={status} /> },
 ];
 
-export function ReceiptsView(): ReactNode {
+/** What was used: all of it, or that of a service in some days. */
+export function ReceiptsView({ of }: { readonly of: UsageOf | undefined }): ReactNode {
   const spoken = useSpoken();
-  const { texts } = spoken;
+  const { texts, formats } = spoken;
   const [page, setPage] = useState(0);
-  const query = useQuery(eventList(page));
+  const query = useQuery(eventList(page, of));
   return (
     <Titled title={texts.receipts}>
+      {of ? (
+        <p>{fill(texts.fromTo, { first: formats.day(of.from), last: formats.day(of.to) })}</p>
+      ) : null}
       <Listed
         query={query}
         caption={texts.receiptList}
         columns={listColumns(spoken)}
         keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
         page={page}
-        empty={texts.noReceipts}
+        empty={of ? texts.noUsage : texts.noReceipts}
         onMove={setPage}
       />
     </Titled>
