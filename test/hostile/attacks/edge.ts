@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as wait } from 'node:timers/promises';
+import { serviceIdOf } from '../../support/servers/fill.js';
 import type { Attack } from '../attack.js';
 import { crowd, type Attacker } from '../attacker.js';
 
@@ -164,6 +165,30 @@ export const edgeAttacks: readonly Attack[] = [
         body: bomb,
         headers: { 'content-encoding': 'gzip' },
       }));
+    },
+  },
+  {
+    name: 'usage of 900 KB, compressed to 1.5, on 400 connections',
+    leavesUsage: true,
+    async run(attacker) {
+      const dimensions = { api_calls: '1', filler: 'u'.repeat(900_000) };
+      const message = {
+        externalTransactionId: attacker.stamp,
+        serviceId: serviceIdOf(1),
+        billingAccountRef: 'acct-7',
+        eventTimestamp: '2026-10-05T12:00:00Z',
+        dimensions,
+      };
+      const body = gzipSync(JSON.stringify({ key: attacker.stamp, message }));
+      await attacker.flood(
+        () => ({
+          path: usagePath,
+          method: 'POST',
+          body,
+          headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' },
+        }),
+        400,
+      );
     },
   },
   {
