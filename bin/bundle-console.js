@@ -14,8 +14,8 @@ const root = join(self, '../..');
 const source = join(root, 'src/console');
 /** In what `compile` makes, which is made anew where any source has changed. */
 const bundled = join(root, 'dist/console');
-/** Below everything that a start does. */
-const priority = 10;
+/** Below everything that a start does, as low as it goes. */
+const priority = 19;
 
 /** A page that a script fills: it names its files, whose names say what they hold. */
 const pageOf = ({ title, script, style, icon, without }) => `<!doctype html>
