@@ -12,6 +12,8 @@ describe('bars of usage in the console', function () {
   let texts: string;
   let first: string;
   const chart = 'Amounts in USD: arrow keys go from bar to bar';
+  /** In both something was used. */
+  const hours = 'from=2026-03-08T10:00:00Z&to=2026-03-08T12:00:00Z&bucket=hour';
   const numbers = Array.from({ length: 10 }, (_each, index) => index + 1);
 
   before(async () => {
@@ -46,7 +48,7 @@ describe('bars of usage in the console', function () {
 
   // spec/beyond.md R368
   it('lead from an hour to its events, of the service that was chosen', async () => {
-    await openChart(`from=2026-03-08&to=2026-03-09&bucket=hour&service=${texts}`, 'End');
+    await openChart(`${hours}&service=${texts}`, 'End');
     await visit.told('2026-03-08 11:00: USD 0.50');
     await visit.page.keyboard.press('Enter');
     await visit.arrive('Usage events');
@@ -77,9 +79,30 @@ describe('bars of usage in the console', function () {
     await visit.told('1 to 11 of 11');
   });
 
+  // spec/beyond.md R592
+  it('stand as far apart as their days are, below what all come to', async () => {
+    await openChart('from=2026-03-01&to=2026-03-22&bucket=day', 'Home');
+    await visit.told('2026-03-01: nothing');
+    // 1 + 2 + ... + 10 and 0.50 on 8 March, 0.70 on 20 March.
+    await visit.told('In all USD 56.20 for 12 events.');
+    expect(await visit.page.evaluate('document.activeElement.ariaValueMax')).to.equal('20');
+    await visit.page.keyboard.press('End');
+    await visit.told('2026-03-21: nothing');
+    await visit.page.keyboard.press('ArrowLeft');
+    await visit.told('2026-03-20: USD 0.70');
+    await visit.inspect('usage-days-of-nothing');
+    // A receipt leads to the price that it tells of.
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Usage events');
+    await visit.page.locator('main table a[href*="/receipts/"]').click();
+    await visit.find('link', 'Texts');
+    await visit.click('link', 'Texts');
+    await visit.arrive('Texts');
+  });
+
   // spec/beyond.md R457
   it('tell groups apart, and show what is beyond their colours as one with its exact sum', async () => {
-    await openChart('from=2026-03-01&to=2026-03-15&bucket=day&groupBy=account', 'Home');
+    await openChart('from=2026-03-08&to=2026-03-15&bucket=day&groupBy=account', 'Home');
     await visit.find('list', 'Colours');
     // Of ten the seven largest; 1.00 and 0.50 of Account 1, 2.00 and 3.00 are 6.50.
     await visit.told('3 others USD 6.50');
@@ -94,7 +117,7 @@ describe('bars of usage in the console', function () {
   // spec/beyond.md R458
   it('are said once the cursor rests, and not while it passes', async () => {
     const { page } = visit;
-    await openChart('from=2026-03-08&to=2026-03-09&bucket=hour', 'Home');
+    await openChart(hours, 'Home');
     await visit.told('2026-03-08 10:00: USD 55.00');
     const heard = `document.querySelector('figure [role=status]').textContent`;
     await page.waitForFunction(`${heard} === '2026-03-08 10:00: USD\u00a055.00'`);
@@ -118,7 +141,7 @@ describe('bars of usage in the console', function () {
   // spec/beyond.md R552
   it('say what is highest until the pointer is moved, also one that rests on them', async () => {
     const { page } = visit;
-    await visit.open('/console/usage?from=2026-03-08&to=2026-03-09&bucket=hour', 'Usage');
+    await visit.open(`/console/usage?${hours}`, 'Usage');
     const figure = await page.waitForSelector('::-p-aria([role="figure"][name="Amounts in USD"])');
     await figure?.scrollIntoView();
     const svg = await figure?.$('svg');
@@ -164,16 +187,17 @@ describe('bars of usage in the console', function () {
   // spec/beyond.md R453
   it('lead by keyboard from hours to their minutes, and from a minute to its events', async () => {
     const { page } = visit;
-    await openChart('from=2026-03-08&to=2026-03-09&bucket=hour', 'Home');
+    await openChart(hours, 'Home');
     await page.keyboard.down('Shift');
     await page.keyboard.press('End');
     await page.keyboard.up('Shift');
     await visit.told('2026-03-08 10:00 to 2026-03-08 11:00 are chosen');
     await page.keyboard.press('Enter');
-    await visit.told('2026-03-08 10:11 to 2026-03-08 11:30;');
+    await visit.told('2026-03-08 10:00 to 2026-03-08 11:59;');
     expect(new URL(page.url()).searchParams.get('bucket')).to.equal('minute');
     await visit.inspect('usage-by-minute');
     await page.keyboard.press('End');
+    for (let minute = 59; minute > 30; minute -= 1) await page.keyboard.press('ArrowLeft');
     await visit.told('2026-03-08 11:30: USD 0.50');
     await page.keyboard.press('Enter');
     await visit.arrive('Usage events');

@@ -99,6 +99,8 @@ describe('usage in the console', function () {
     await page.keyboard.press('ArrowRight');
     await visit.told('2026-03-01: USD 1.00');
     await page.keyboard.press('End');
+    await visit.told('2026-03-31: nothing');
+    for (let day = 31; day > 9; day -= 1) await page.keyboard.press('ArrowLeft');
     await visit.told('2026-03-09: USD 9.00');
     await page.keyboard.press('ArrowLeft');
     await visit.told('2026-03-08: USD 8.00');

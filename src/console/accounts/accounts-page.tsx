@@ -44,6 +44,13 @@ export function AccountsPage(): ReactNode {
         value={q ?? ''}
         onSearch={search}
       />
+      {query.data === undefined || query.data.totalElements === '0' ? null : (
+        <p>
+          <Link to="/workflows/$workflowId" params={{ workflowId: 'account-create' }} search={{}}>
+            Create an account
+          </Link>
+        </p>
+      )}
       <FirstRun isEmpty={q === undefined && query.data?.totalElements === '0'} />
       <Listed
         query={query}

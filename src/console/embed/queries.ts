@@ -16,10 +16,10 @@ const dayOf = (instant: number): string => new Date(instant).toISOString().slice
 const totals = (form: { bucket: 'day' } | { bucket: 'none'; groupBy: 'attribute' }) =>
   queryOptions({
     queryKey: ['usage', form.bucket],
-    queryFn: ({ signal }) => {
+    queryFn: async ({ signal }) => {
       const range = { from: dayOf(Date.now() - 29 * dayMs), to: dayOf(Date.now() + dayMs) };
       const query = { ...range, ...form, limit: totalsMax };
-      return read(api.GET('/v1/usage', { params: { query }, signal }));
+      return { range, ...(await read(api.GET('/v1/usage', { params: { query }, signal }))) };
     },
   });
 

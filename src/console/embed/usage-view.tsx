@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Bars } from '../charts/bars.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { startsOf } from '../usage/zoom.ts';
 import { usageByAttribute, usageByDay } from './queries.ts';
 import { Loaded, Titled } from './shown.tsx';
 import { useSpoken, type Spoken } from './language.tsx';
@@ -24,10 +25,20 @@ const currenciesOf = (rows: readonly Total[]): string[] => [
   ...new Set(rows.map(({ currency }) => currency)),
 ];
 
-function Days({ currency, rows }: { readonly currency: string; readonly rows: readonly Total[] }) {
+function Days({
+  currency,
+  rows,
+  starts,
+}: {
+  readonly currency: string;
+  readonly rows: readonly Total[];
+  /** All days that are shown. */
+  readonly starts: readonly string[];
+}) {
   const spoken = useSpoken();
   const { texts, formats } = spoken;
   const dayOf = ({ bucket }: Total): string => formats.day(bucket ?? '');
+  const amounts = new Map(rows.map(({ bucket, amount }) => [bucket, amount]));
   return (
     <>
       <Bars
@@ -36,18 +47,13 @@ function Days({ currency, rows }: { readonly currency: string; readonly rows: re
           howToMove: (name) => fill(texts.howToMove, { name }),
           fromTo: (first, last) => fill(texts.fromTo, { first, last }),
         }}
-        bars={rows.map((row) => ({
-          name: dayOf(row),
-          parts: [
-            {
-              name: '',
-              tone: 0,
-              text: formats.money(row.amount, currency),
-              // For drawing alone.
-              length: Number(row.amount),
-            },
-          ],
-        }))}
+        bars={starts.map((start) => {
+          const amount = amounts.get(start) ?? '0';
+          const text = formats.money(amount, currency);
+          // The length is for drawing alone.
+          const part = { name: '', tone: 0, text, length: Number(amount) };
+          return { name: formats.day(start), parts: [part] };
+        })}
       />
       <DataTable
         caption={fill(texts.totalsIn, { currency })}
@@ -90,10 +96,10 @@ export function UsageView(): ReactNode {
     <Titled title={texts.usage}>
       <h2>{texts.lastDays}</h2>
       <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className="empty">{texts.noUsage}</p>
-          ) : (
+        {({ data, range }) => {
+          if (data.length === 0) return <p className="empty">{texts.noUsage}</p>;
+          const starts = startsOf(range, 'day', { used: data.map(({ bucket }) => bucket ?? '') });
+          return (
             <>
               <Attributes />
               {currenciesOf(data).map((currency) => (
@@ -101,11 +107,12 @@ export function UsageView(): ReactNode {
                   key={currency}
                   currency={currency}
                   rows={data.filter((row) => row.currency === currency)}
+                  starts={starts}
                 />
               ))}
             </>
-          )
-        }
+          );
+        }}
       </Loaded>
     </Titled>
   );

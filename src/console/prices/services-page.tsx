@@ -97,6 +97,11 @@ export function ServicesPage(): ReactNode {
           void navigate({ search: text === '' ? {} : { q: text }, replace: true })
         }
       />
+      <p>
+        <Link to="/workflows/$workflowId" params={{ workflowId: 'service-create' }} search={{}}>
+          Create a service
+        </Link>
+      </p>
       <Listed
         query={query}
         caption="Services"

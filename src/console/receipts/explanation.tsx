@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
@@ -130,7 +131,17 @@ export function Charge({
     <>
       <Facts
         of={[
-          ['Service', <bdi key="service">{service.name}</bdi>],
+          [
+            'Service',
+            <Link
+              key="service"
+              to="/prices/$serviceId"
+              params={{ serviceId: service.id }}
+              search={{}}
+            >
+              <bdi>{service.name}</bdi>
+            </Link>,
+          ],
           ['Day', explanation.date],
           ['Contract', orNone(contractLine?.contractNumber)],
           ['Instance', orNone(contractLine?.serviceInstanceId)],

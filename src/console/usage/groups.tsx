@@ -74,8 +74,11 @@ const partOf = (name: string, tone: number, rows: readonly Total[]): Bar['parts'
   return { name, tone, text: moneyText(amount, rows[0]?.currency ?? ''), length: Number(amount) };
 };
 
+const nothing = { name: 'nothing', text: '', length: 0, tone: 'muted' } as const;
+
 /** The rows of one bucket as a bar: its groups above each other, and above them what the others come to. */
 export function barOf(name: string, rows: readonly Total[], { own }: Groups): Bar {
+  if (rows.length === 0) return { name, parts: [nothing] };
   if (own.size === 0) return { name, parts: [partOf('', 0, rows)] };
   const total = partOf('', 0, rows).text;
   const others = rows.filter((row) => !own.has(valueOf(row)));

@@ -11,7 +11,8 @@ import { AccountName, ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
 import { barOf, Legend, useGroups } from './groups.tsx';
 import { groupByOf, rangeOf, rowsMax, usageTotals, type UsageSearch } from './queries.ts';
-import { bucketOf, cutsOf, timeOf, zoomedTo, type Bucket, type Range } from './zoom.ts';
+import { sumText } from './sum-text.ts';
+import { bucketOf, cutsOf, startsOf, timeOf, zoomedTo, type Bucket, type Range } from './zoom.ts';
 
 type Total = Schemas['UsageTotal'];
 
@@ -100,15 +101,42 @@ function Table({
   );
 }
 
+/** What all rows come to. An event that is in several groups counts in each: of groups they are not added. */
+function InAll({
+  rows,
+  isGrouped,
+}: {
+  readonly rows: readonly Total[];
+  readonly isGrouped: boolean;
+}): ReactNode {
+  const amount = sumText(rows.map((row) => row.amount));
+  const events = sumText(rows.map((row) => row.events));
+  return (
+    <p>
+      In all <strong>{moneyText(amount, rows[0]?.currency ?? '')}</strong>
+      {isGrouped ? null : ` for ${quantityText(events)} ${events === '1' ? 'event' : 'events'}`}.
+    </p>
+  );
+}
+
+/** As `startsOf` writes it. */
+const startOfRow = ({ bucket }: Total): string => bucket ?? '';
+
 /** The chart and the table of one currency. */
 function OfCurrency({
   currency,
   rows,
+  isAll,
+  starts,
   asked,
   search,
 }: {
   readonly currency: string;
   readonly rows: readonly Total[];
+  /** Whether there are no others. */
+  readonly isAll: boolean;
+  /** When each bar begins. */
+  readonly starts: readonly string[];
   /** What the rows answer: that of before, while others are read. */
   readonly asked: UsageSearch;
   readonly search: UsageSearch;
@@ -120,11 +148,10 @@ function OfCurrency({
   // Of what has no time there is no chart.
   const way = bucket === 'none' ? 'table' : wayOf(search.show);
   const groups = useGroups(rows, groupBy);
-  const starts = [...new Set(rows.map((row) => row.bucket ?? ''))];
-  const bars = starts.map((start) => {
-    const inIt = rows.filter((row) => (row.bucket ?? '') === start);
-    return barOf(bucketText(start, bucket, shown), inIt, groups);
-  });
+  const byStart = Map.groupBy(rows, startOfRow);
+  const bars = starts.map((start) =>
+    barOf(bucketText(start, bucket, shown), byStart.get(start) ?? [], groups),
+  );
   /** From a bar to the events in it. */
   const showEvents = (index: number): void => {
     const start = starts[index];
@@ -145,6 +172,7 @@ function OfCurrency({
   };
   return (
     <>
+      {isAll ? <InAll rows={rows} isGrouped={groupBy !== undefined} /> : null}
       {way === 'table' ? null : (
         <>
           {groups.own.size === 0 ? null : <Legend groups={groups} />}
@@ -214,6 +242,8 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
         }
         const currencies = [...new Set(data.map(({ currency }) => currency))];
         const isAll = BigInt(pagination.total) <= BigInt(rowsMax);
+        const used = data.map(startOfRow);
+        const starts = startsOf(rangeOf(asked), bucketOf(asked), { used, hasMore: !isAll });
         return (
           <>
             {isAll ? <Absent dimension={asked.dimension} rows={data} /> : null}
@@ -225,6 +255,8 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
                 key={currency}
                 currency={currency}
                 rows={data.filter((row) => row.currency === currency)}
+                isAll={isAll}
+                starts={starts}
                 asked={asked}
                 search={search}
               />

@@ -24,6 +24,42 @@ function endOf(start: string, bucket: Bucket): number {
     : at.getTime() + lengths[bucket];
 }
 
+/** When the bucket begins that an instant is in; weeks with Monday, as the API has them. */
+function startOf(ms: number, bucket: Exclude<Bucket, 'none'>): number {
+  const at = new Date(ms);
+  if (bucket === 'month') return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
+  const monday = bucket === 'week' ? 4 * dayMs : 0;
+  return ms - ((((ms - monday) % lengths[bucket]) + lengths[bucket]) % lengths[bucket]);
+}
+
+/** Bars of a chart at most, which is about its pixels: of a longer time those that have something. */
+const barsMax = 1_000;
+
+/**
+ * When each bar of a time begins, those of nothing, too, so that days stand apart as far as they are: from
+ * where what is shown begins to where it ends or now is, or the last that has something. `hasMore`: it is not
+ * known what there is after that.
+ */
+export function startsOf(
+  shown: Range,
+  bucket: Bucket,
+  { used, hasMore = false }: { readonly used: readonly string[]; readonly hasMore?: boolean },
+): string[] {
+  const alone = [...new Set(used)].toSorted();
+  if (bucket === 'none') return alone;
+  const known = hasMore ? 0 : Math.min(Date.parse(shown.to) - 1, Date.now());
+  const last = Math.max(known, Date.parse(alone.at(-1) ?? shown.from));
+  const starts: string[] = [];
+  let at = startOf(Date.parse(shown.from), bucket);
+  while (at <= last) {
+    if (starts.length === barsMax) return alone;
+    const start = new Date(at).toISOString();
+    starts.push(start);
+    at = endOf(start, bucket);
+  }
+  return starts;
+}
+
 /**
  * From the beginning of one bucket to the end of another, of what is shown: the first and the last may
  * begin before it and end after it.
