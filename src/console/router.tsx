@@ -228,7 +228,7 @@ const newWorkflowRoute = createRoute({
 const workflowRoute = createRoute({
   ...at,
   path: '/workflows/$workflowId',
-  validateSearch: listSearch(['status', 'version']),
+  validateSearch: listSearch(['status', 'version', 'account', 'again']),
   component: lazyRouteComponent(() => import('./workflows/workflow-page.tsx'), 'WorkflowPage'),
 });
 

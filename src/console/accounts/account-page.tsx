@@ -7,6 +7,7 @@ import { Facts, orNone, Status } from '../shown/values.tsx';
 import { Adjustments } from './adjustments.tsx';
 import { Alerts } from './alerts.tsx';
 import { ContractLines } from './contract-lines.tsx';
+import { Owed } from '../invoices/owed.tsx';
 import { Payments } from './payments.tsx';
 import { account } from './queries.ts';
 import { Timeline } from './timeline.tsx';
@@ -75,6 +76,7 @@ export function AccountPage(): ReactNode {
                 ['Currency', orNone(found.DefaultCurrency__r?.Name)],
                 ['Billed on day', orNone(found.BillingDay)],
                 ['Pays within', orNone(found.NetTerm__r?.Name)],
+                ['Owes', <Owed key="owes" accountId={found.Id} />],
               ]}
             />
             <WaysOn accountId={found.Id} />

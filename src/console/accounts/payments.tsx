@@ -74,25 +74,28 @@ export function Payments({ accountId }: { readonly accountId: string }): ReactNo
   const [page, setPage] = usePlace('payments');
   const query = useQuery(paymentsOf(accountId, page));
   return (
-    <Listed
-      query={query}
-      caption="Payments, the latest first"
-      name="payments"
-      columns={columns}
-      keyOf={({ Id }) => Id}
-      page={page}
-      size={pageSize}
-      isOfMany
-      onMove={setPage}
-      empty={
-        <p>
-          Nothing was paid yet. The API takes payments, and so does{' '}
-          <Link to="/workflows/$workflowId" params={{ workflowId: 'payment-save' }} search={{}}>
-            a form
-          </Link>
-          .
-        </p>
-      }
-    />
+    <>
+      <p>
+        <Link
+          to="/workflows/$workflowId"
+          params={{ workflowId: 'payment-save' }}
+          search={{ account: accountId }}
+        >
+          Record a payment
+        </Link>
+      </p>
+      <Listed
+        query={query}
+        caption="Payments, the latest first"
+        name="payments"
+        columns={columns}
+        keyOf={({ Id }) => Id}
+        page={page}
+        size={pageSize}
+        isOfMany
+        onMove={setPage}
+        empty={<p>Nothing was paid yet. The API takes payments, too.</p>}
+      />
+    </>
   );
 }

@@ -6,6 +6,7 @@ import { Filters } from '../shown/filters.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { RecordLink } from '../audit/record-link.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Instant, Money } from '../shown/values.tsx';
 import { sentenceOf, wordsOf } from '../audit/happened.ts';
 import { timelineKinds, timelineOf, timelineSize } from './queries.ts';
@@ -51,7 +52,11 @@ function Happened({ entry }: { readonly entry: Entry }): ReactNode {
       </p>
       <p className="muted">
         {changed.length === 0 ? null : `Changed: ${changed.map(wordsOf).join(', ')}. `}
-        {actor === null ? null : `By ${actor}.`}
+        {actor === null ? null : (
+          <>
+            By <ActorName actor={actor} />.
+          </>
+        )}
       </p>
     </li>
   );

@@ -4,6 +4,12 @@ interface PlacedFault {
   readonly message: string;
 }
 
+/** What is wrong with a field. */
+interface FieldFault {
+  readonly field: string;
+  readonly message: string;
+}
+
 /** What the API answered instead of what was asked for, in the words that it gave. */
 export class ApiProblem extends Error {
   /** 0: nobody answered. */
@@ -11,6 +17,8 @@ export class ApiProblem extends Error {
   readonly requestId: string | null;
   /** All that is wrong with what was sent, where the answer says it. */
   readonly faults: readonly PlacedFault[];
+  /** What is wrong with each field, where the answer names them. */
+  readonly fields: readonly FieldFault[];
   /** What was sent that is refused, where the answer says it. */
   readonly value: unknown;
 
@@ -18,12 +26,13 @@ export class ApiProblem extends Error {
     message: string,
     status: number,
     requestId: string | null,
-    { faults, value }: Pick<ApiProblem, 'faults' | 'value'> = { faults: [], value: undefined },
+    { faults, fields, value }: Details = { faults: [], fields: [], value: undefined },
   ) {
     super(message);
     this.status = status;
     this.requestId = requestId;
     this.faults = faults;
+    this.fields = fields;
     this.value = value;
   }
 
@@ -32,6 +41,8 @@ export class ApiProblem extends Error {
     return this.status === 0 || [502, 503, 504].includes(this.status);
   }
 }
+
+type Details = Pick<ApiProblem, 'faults' | 'fields' | 'value'>;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
@@ -44,10 +55,14 @@ export function messageOf(body: unknown): string {
 }
 
 /** What the details of an error body say. */
-function detailsOf(body: unknown): Pick<ApiProblem, 'faults' | 'value'> {
+function detailsOf(body: unknown): Details {
   const inner = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  const { faults, value } = isObject(inner['details']) ? inner['details'] : {};
-  return { faults: Array.isArray(faults) ? (faults as PlacedFault[]) : [], value };
+  const { faults, errors, value } = isObject(inner['details']) ? inner['details'] : {};
+  return {
+    faults: Array.isArray(faults) ? (faults as PlacedFault[]) : [],
+    fields: Array.isArray(errors) ? (errors as FieldFault[]) : [],
+    value,
+  };
 }
 
 export interface Answer<T> {

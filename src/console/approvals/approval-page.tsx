@@ -2,28 +2,57 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
-import { Action } from '../shown/action.tsx';
+import { useSession } from '../session/signed-in.tsx';
+import { Action, Withheld } from '../shown/action.tsx';
 import { Changes } from '../audit/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { lackOfReason, Reason } from '../shown/field.tsx';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { isUuid } from '../usage/queries.ts';
+import { membersOf, textIn, type Written } from '../api/written-json.ts';
 import { OfRecord } from './of-record.tsx';
 import { approval, decide, type Approval } from './queries.ts';
 
-function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
+/** Why whoever is signed in may not approve this, and may not decide it at all; undefined: they may. */
+function useReasonsAgainst({ roles, execution }: Approval) {
+  const session = useSession();
+  if (session.status !== 'signedIn') return {};
+  const { person } = session;
+  if (!roles.some((role) => person.roles.includes(role))) {
+    return { deciding: `needs the role ${roles.join(' or ')}` };
+  }
+  const isOwn = execution?.notStarter === true && execution.startedBy === person.subject;
+  return isOwn ? { approving: 'somebody else than who started it has to' } : {};
+}
+
+function Decide({ of }: { readonly of: Approval }): ReactNode {
   const [reason, setReason] = useState('');
+  const { deciding, approving } = useReasonsAgainst(of);
+  const approvalId = of.id;
+  if (deciding !== undefined) {
+    return (
+      <Section title="Decide">
+        <Withheld name="Approve or reject" reason={deciding} />
+      </Section>
+    );
+  }
   return (
     <Section title="Decide">
       <Reason label="Reason" value={reason} onChange={setReason} />
-      <Action
-        operation="decideApproval"
-        name="Approve"
-        isPrimary
-        onDo={() => decide(approvalId, 'approve', reason)}
-        told={({ status }) => `It is ${status}.`}
-      />
+      {approving === undefined ? (
+        <Action
+          operation="decideApproval"
+          name="Approve"
+          isPrimary
+          onDo={() => decide(approvalId, 'approve', reason)}
+          told={({ status }) => `It is ${status}.`}
+        />
+      ) : (
+        <Withheld name="Approve" reason={approving} />
+      )}
       <Action
         operation="decideApproval"
         name="Reject"
@@ -37,7 +66,7 @@ function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
 }
 
 const decisions: readonly Column<Approval['decisions'][number]>[] = [
-  { name: 'By', show: ({ decidedBy }) => <bdi>{decidedBy}</bdi> },
+  { name: 'By', show: ({ decidedBy }) => <ActorName actor={decidedBy} /> },
   { name: 'Decision', show: ({ decision }) => decision },
   { name: 'Reason', show: ({ reason }) => <bdi>{orNone(reason)}</bdi> },
   { name: 'At', show: ({ decidedAt }) => <Instant at={decidedAt} /> },
@@ -64,7 +93,13 @@ const Waiting = ({
         </Link>,
       ],
       ['Task', <code key="task">{of.task}</code>],
-      ['Started by', of.notStarter ? `${of.startedBy}, who may not approve it` : of.startedBy],
+      [
+        'Started by',
+        <span key="by">
+          <ActorName actor={of.startedBy} />
+          {of.notStarter ? ', who may not approve it' : null}
+        </span>,
+      ],
       [isPending ? 'Waits until' : 'Would have waited until', <Instant key="due" at={of.dueAt} />],
       ...(isPending ? [['Then', of.onTimeout] as const] : []),
     ]}
@@ -86,6 +121,19 @@ function Approved({ of: { id, kind, accountId } }: { readonly of: Approval }): R
       {kind === 'account' ? 'the account' : 'the contract, at its account'}
     </Link>
   );
+}
+
+/** Of prices that were tried, where a workflow says which. */
+function WhatWasTried({ of }: { readonly of: Written }): ReactNode {
+  const named = membersOf(of).get('repricingId');
+  const repricingId = named && textIn(named);
+  return repricingId && isUuid(repricingId) ? (
+    <p>
+      <Link to="/prices/tried/$repricingId" params={{ repricingId }} search={{}}>
+        What accounts would pay, and which limits are kept
+      </Link>
+    </p>
+  ) : null;
 }
 
 const route = getRouteApi('/approvals/$approvalId');
@@ -130,10 +178,13 @@ export function ApprovalPage(): ReactNode {
               <OfRecord of={found} />
             )}
             {found.details === null ? null : (
-              <details>
-                <summary>All that the workflow says</summary>
-                <Json of={found.details} />
-              </details>
+              <>
+                <WhatWasTried of={found.details} />
+                <details>
+                  <summary>All that the workflow says</summary>
+                  <Json of={found.details} />
+                </details>
+              </>
             )}
             {found.decisions.length === 0 ? null : (
               <DataTable
@@ -143,7 +194,7 @@ export function ApprovalPage(): ReactNode {
                 keyOf={({ decidedBy, decidedAt }) => `${decidedBy} ${decidedAt}`}
               />
             )}
-            {found.status === 'pending' ? <Decide approvalId={approvalId} /> : null}
+            {found.status === 'pending' ? <Decide of={found} /> : null}
           </>
         )}
       </Loaded>

@@ -11,6 +11,7 @@ import { Download } from '../shown/download.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { RecordLink } from './record-link.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 
 const readAudit = keeping('before', 'after');
@@ -139,7 +140,7 @@ function Record({ of }: { readonly of: Entry }): ReactNode {
 
 const columns: readonly Column<Entry>[] = [
   { name: 'At', show: ({ at }) => <Instant at={at} /> },
-  { name: 'Who', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'Who', show: ({ actor }) => <ActorName actor={actor} /> },
   { name: 'Did', show: ({ action }) => wordsOf(action) },
   { name: 'What', show: (entry) => <Record of={entry} /> },
   {

@@ -6,7 +6,7 @@ import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { AccountName } from '../shown/names.tsx';
+import { AccountName, ActorName } from '../shown/names.tsx';
 import { Code, Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
 import type { EventSearch } from '../usage/queries.ts';
 import { BillIt, Changed } from './bill.tsx';
@@ -194,7 +194,7 @@ const WhatItIs = ({ run }: { readonly run: Run }): ReactNode => (
       ],
       ['Invoices', orNone(run.invoiceCount)],
       ['Dated', orNone(run.invoiceDate)],
-      ['By', orNone(run.actor)],
+      ['By', <ActorName key="by" actor={run.actor} />],
       ['Began', <Instant key="began" at={run.startedAt} />],
       ['Ended', <Instant key="ended" at={run.completedAt} />],
       [

@@ -9,8 +9,8 @@ import { Field } from '../shown/field.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
-import { AccountName } from '../shown/names.tsx';
-import { Instant, None, orNone, Status } from '../shown/values.tsx';
+import { AccountName, ActorName } from '../shown/names.tsx';
+import { Instant, None, Status } from '../shown/values.tsx';
 import { NotOver } from './not-over.tsx';
 import { Schedules } from './schedules.tsx';
 import { runList, size, startRun, type Wanted } from './queries.ts';
@@ -38,7 +38,7 @@ const columns: readonly Column<Row>[] = [
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
   { name: 'Invoices', isNumber: true, show: ({ invoiceCount }) => countOrNone(invoiceCount) },
   { name: 'Left out', isNumber: true, show: ({ leftOutCount }) => countOrNone(leftOutCount) },
-  { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'By', show: ({ actor }) => <ActorName actor={actor} /> },
   { name: 'Began', show: ({ startedAt }) => <Instant at={startedAt} /> },
 ];
 

@@ -5,6 +5,7 @@ import { Page, Trail } from '../frame/page.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Facts, Instant, orNone } from '../shown/values.tsx';
 import { ChargePair } from './charge-pair.tsx';
 import { Figures } from './figures.tsx';
@@ -97,7 +98,7 @@ export function CorrectionPage(): ReactNode {
                 ['Changed', quantityText(found.changed)],
                 ['Before', orNone(sumsText(found.before))],
                 ['After', orNone(sumsText(found.after))],
-                ['By', orNone(found.actor)],
+                ['By', <ActorName key="by" actor={found.actor} />],
                 ['At', <Instant key="at" at={found.createdAt} />],
                 ['Execution', <ExecutionLink key="execution" of={found} />],
               ]}

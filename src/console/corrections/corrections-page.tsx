@@ -6,6 +6,7 @@ import { Page, Trail } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 import { correctionList, kindNames, size } from './queries.ts';
 
@@ -24,7 +25,7 @@ const columns: readonly Column<Row>[] = [
   { name: 'Events', isNumber: true, show: ({ changed }) => quantityText(changed) },
   { name: 'Before', isNumber: true, show: ({ before }) => orNone(sumsText(before)) },
   { name: 'After', isNumber: true, show: ({ after }) => orNone(sumsText(after)) },
-  { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'By', show: ({ actor }) => <ActorName actor={actor} /> },
   { name: 'At', show: ({ createdAt }) => <Instant at={createdAt} /> },
 ];
 

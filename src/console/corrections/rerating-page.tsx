@@ -5,7 +5,7 @@ import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { AccountName, ServiceName } from '../shown/names.tsx';
+import { AccountName, ActorName, ServiceName } from '../shown/names.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Figures } from './figures.tsx';
 import { rerate, rerating, type Rerated, type Rerating, type Wanted } from './queries.ts';
@@ -32,7 +32,7 @@ const WhatItIs = ({ of }: { readonly of: Rerating }): ReactNode => (
         of.input?.serviceId ? <ServiceName key="service" serviceId={of.input.serviceId} /> : 'all',
       ],
       ['Why', <bdi key="reason">{orNone(of.input?.reason)}</bdi>],
-      ['By', orNone(of.actor)],
+      ['By', <ActorName key="by" actor={of.actor} />],
       ['Began', <Instant key="began" at={of.startedAt} />],
       ['Ended', <Instant key="ended" at={of.completedAt} />],
       [

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { isNumberText } from '../api/exact-json.ts';
 import { TierBar } from '../receipts/tier-bar.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Facts } from '../shown/values.tsx';
@@ -72,7 +73,7 @@ function Priced({ row, currency }: { readonly row: Row; readonly currency: strin
   );
 }
 
-const stepColumns = ({ texts }: Spoken): readonly Column<Step>[] => [
+const stepColumns = ({ texts, formats }: Spoken): readonly Column<Step>[] => [
   { name: texts.step, show: ({ name, label }) => <bdi>{label ?? name}</bdi> },
   {
     name: texts.formula,
@@ -82,7 +83,11 @@ const stepColumns = ({ texts }: Spoken): readonly Column<Step>[] => [
       </bdi>
     ),
   },
-  { name: texts.value, isNumber: true, show: ({ value }) => <bdi>{value}</bdi> },
+  {
+    name: texts.value,
+    isNumber: true,
+    show: ({ value }) => <bdi>{isNumberText(value) ? formats.quantity(value) : value}</bdi>,
+  },
 ];
 
 const discountColumns = (

@@ -11,15 +11,24 @@ import { fill } from './texts.ts';
 
 type Total = Schemas['UsageTotal'];
 
-const figures = ({ texts, formats }: Spoken): readonly Column<Total>[] => [
-  { name: texts.events, isNumber: true, show: ({ events }) => formats.quantity(events) },
-  { name: texts.quantity, isNumber: true, show: ({ quantity }) => formats.quantity(quantity) },
-  {
-    name: texts.amount,
-    isNumber: true,
-    show: ({ amount, currency }) => formats.money(amount, currency),
-  },
-];
+const events = ({ texts, formats }: Spoken): Column<Total> => ({
+  name: texts.events,
+  isNumber: true,
+  show: (row) => formats.quantity(row.events),
+});
+
+/** Of one attribute alone: of all of a day it would add what has different units. */
+const quantity = ({ texts, formats }: Spoken): Column<Total> => ({
+  name: texts.quantity,
+  isNumber: true,
+  show: (row) => formats.quantity(row.quantity),
+});
+
+const amount = ({ texts, formats }: Spoken): Column<Total> => ({
+  name: texts.amount,
+  isNumber: true,
+  show: (row) => formats.money(row.amount, row.currency),
+});
 
 const currenciesOf = (rows: readonly Total[]): string[] => [
   ...new Set(rows.map(({ currency }) => currency)),
@@ -48,16 +57,16 @@ function Days({
           fromTo: (first, last) => fill(texts.fromTo, { first, last }),
         }}
         bars={starts.map((start) => {
-          const amount = amounts.get(start) ?? '0';
-          const text = formats.money(amount, currency);
+          const used = amounts.get(start) ?? '0';
+          const text = formats.money(used, currency);
           // The length is for drawing alone.
-          const part = { name: '', tone: 0, text, length: Number(amount) };
+          const part = { name: '', tone: 0, text, length: Number(used) };
           return { name: formats.day(start), parts: [part] };
         })}
       />
       <DataTable
         caption={fill(texts.totalsIn, { currency })}
-        columns={[{ name: texts.day, show: dayOf }, ...figures(spoken)]}
+        columns={[{ name: texts.day, show: dayOf }, events(spoken), amount(spoken)]}
         rows={rows}
         keyOf={({ bucket }) => bucket ?? ''}
       />
@@ -65,12 +74,17 @@ function Days({
   );
 }
 
+/** `api_calls` as `api calls`: the names are of whoever sends usage, and have no label here. */
+const wordsOf = (attribute: string): string => attribute.replaceAll('_', ' ');
+
 /** What was used, by what it is of: whatever has no name of its own comes from pricing logic. */
 function Attributes(): ReactNode {
   const spoken = useSpoken();
   const { texts } = spoken;
   const query = useQuery(usageByAttribute);
-  const name = ({ group }: Total): ReactNode => <bdi>{group['attribute'] ?? texts.others}</bdi>;
+  const name = ({ group }: Total): ReactNode => (
+    <bdi>{wordsOf(group['attribute'] ?? texts.others)}</bdi>
+  );
   return (
     <Loaded query={query}>
       {({ data }) =>
@@ -78,7 +92,12 @@ function Attributes(): ReactNode {
           <DataTable
             key={currency}
             caption={fill(texts.byAttribute, { currency })}
-            columns={[{ name: texts.attribute, show: name }, ...figures(spoken)]}
+            columns={[
+              { name: texts.attribute, show: name },
+              events(spoken),
+              quantity(spoken),
+              amount(spoken),
+            ]}
             rows={data.filter((row) => row.currency === currency)}
             keyOf={({ group }) => group['attribute'] ?? ''}
           />

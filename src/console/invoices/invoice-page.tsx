@@ -68,6 +68,9 @@ const Kept = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
       <Download path={pdfOf(of.id)} name={of.invoiceFileName ?? `${of.invoiceNo}.pdf`}>
         Download the PDF
       </Download>
+      {of.paidAmount === '0' && of.creditedAmount === '0'
+        ? null
+        : ', which stays as it was made: what was paid or credited since is not on it.'}
     </p>
     <MadeBy of={of} />
     <p>
@@ -89,13 +92,7 @@ const WhatItIs = ({ of }: { readonly of: WholeInvoice }): ReactNode => (
         </Link>,
       ],
       ['Status', <Status key="status" name={of.invoiceStatus} />],
-      [
-        'Payment',
-        <Status
-          key="payment"
-          name={paymentOf(of.invoiceStatus, of.creditedInvoiceId, of.dueStatus)}
-        />,
-      ],
+      ['Payment', <Status key="payment" name={paymentOf({ ...of, status: of.invoiceStatus })} />],
       ...(of.creditedInvoiceId === null
         ? []
         : [

@@ -50,8 +50,20 @@ const columns: readonly Column<Row>[] = [
   { name: 'Due', show: ({ DueDate }) => <span className="whole">{orNone(DueDate)}</span> },
   {
     name: 'Payment',
-    show: ({ InvoiceStatus__r: status, CreditedInvoiceId, DueStatus }) => (
-      <Status name={paymentOf(status?.Name, CreditedInvoiceId, DueStatus)} />
+    show: ({
+      InvoiceStatus__r: status,
+      PaymentStatus__r: payment,
+      CreditedInvoiceId,
+      DueStatus,
+    }) => (
+      <Status
+        name={paymentOf({
+          status: status?.Name,
+          creditedInvoiceId: CreditedInvoiceId,
+          dueStatus: DueStatus,
+          paymentStatus: payment?.Name,
+        })}
+      />
     ),
   },
   {

@@ -33,7 +33,7 @@ function Payments({ of, currency }: { readonly of: readonly Payment[]; currency:
     { name: 'Payment', show: ({ paymentReference }) => <bdi>{orNone(paymentReference)}</bdi> },
     { name: 'Gets back', isNumber: true, show: ({ amount }) => moneyText(amount, currency) },
     {
-      name: 'Then pays nothing',
+      name: 'Not applied then',
       isNumber: true,
       show: ({ unapplied }) => moneyText(unapplied, currency),
     },

@@ -31,12 +31,26 @@ export interface InvoiceSearch {
   readonly page?: number;
 }
 
-/** How its payment stands, in the list and on its page; nobody owes what is void, or credits another invoice. */
-export const paymentOf = (
-  status: string | undefined,
-  creditedInvoiceId: string | null,
-  dueStatus: string,
-): string | null => (status === 'Void' || creditedInvoiceId !== null ? null : dueStatus);
+/**
+ * How its payment stands, in the list and on its page, by the words of the list's filter; nobody owes what
+ * is void, or credits another invoice.
+ */
+export function paymentOf({
+  status,
+  creditedInvoiceId,
+  dueStatus,
+  paymentStatus,
+}: {
+  readonly status: string | undefined;
+  readonly creditedInvoiceId: string | null;
+  readonly dueStatus: string;
+  readonly paymentStatus: string | undefined;
+}): string | null {
+  if (status === 'Void' || creditedInvoiceId !== null) return null;
+  if (dueStatus === 'Overdue') return 'Overdue';
+  if (dueStatus === 'Settled') return 'Paid';
+  return paymentStatus === 'Partially Paid' ? 'Partially paid' : 'Not due';
+}
 
 export const invoiceList = ({ page = 0, status, ...search }: InvoiceSearch) =>
   queryOptions({

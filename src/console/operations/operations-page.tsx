@@ -233,7 +233,10 @@ const Executions = ({ of }: { readonly of: Status['executions'] }): ReactNode =>
     />
     {of.failures.length === 0 ? null : (
       <>
-        <p>Each says why it failed. Once that is mended, execute it again.</p>
+        <p>
+          Each says why it failed. Once that is mended, its page leads to the form with the same
+          input.
+        </p>
         <DataTable
           caption="Executions that failed, the last first"
           columns={failureColumns}
@@ -247,13 +250,15 @@ const Executions = ({ of }: { readonly of: Status['executions'] }): ReactNode =>
 
 /** What is bad, in a word each: it is said when it turns so. */
 const concernsOf = (of: Status): readonly string[] => {
-  const { usage, at, audit, webhooks, parts } = of;
+  const { usage, at, audit, webhooks, executions, parts } = of;
   return [
     ...(isLoud(of) ? ['requests are refused'] : []),
     ...(isLate(usage.pendingSince, at) ? ['usage waits'] : []),
     ...(isLate(usage.totalsPendingSince, at) ? ['totals are late'] : []),
     ...(audit !== null && audit.differences !== '0' ? ['the last audit'] : []),
+    ...(usage.rejected === '0' ? [] : ['rejected events']),
     ...(webhooks.failing === '0' && webhooks.failed === '0' ? [] : ['webhooks']),
+    ...(executions.failed === '0' ? [] : ['executions that failed']),
     ...(partsOf(parts).some(({ answers }) => answers === false) ? ['a part does not answer'] : []),
   ];
 };

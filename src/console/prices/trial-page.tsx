@@ -8,8 +8,8 @@ import { Filters } from '../shown/filters.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { AccountName, ServiceName } from '../shown/names.tsx';
-import { Facts, None, orNone, Status } from '../shown/values.tsx';
+import { AccountName, ActorName, ServiceName } from '../shown/names.tsx';
+import { Facts, None, Status } from '../shown/values.tsx';
 import { PaidBars } from './paid-bars.tsx';
 import { Promote } from './promote.tsx';
 import { size, trial, trialAccounts, type Repricing } from './queries.ts';
@@ -216,7 +216,7 @@ export function TrialPage(): ReactNode {
                   found.events === null ? <None key="events" /> : quantityText(found.events),
                 ],
                 ['Limits', limitsText(found)],
-                ['By', orNone(found.actor)],
+                ['By', <ActorName key="by" actor={found.actor} />],
               ]}
             />
             {found.status === 'running' ? (

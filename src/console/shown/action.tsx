@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type ReactNode } from 'react';
+import { ApiProblem } from '../api/problem.ts';
 import { useReasonAgainst } from '../session/may.ts';
 import type { Written } from '../session/needs.ts';
 import { Fault } from './loaded.tsx';
@@ -28,6 +29,7 @@ export function Action<T>({
   onDo,
   told,
   onDone,
+  onRefused,
   isPrimary = false,
   isDangerous = false,
   lacks,
@@ -40,6 +42,8 @@ export function Action<T>({
   /** What is said once it is done. */
   readonly told?: (result: T) => string;
   readonly onDone?: (result: T) => void;
+  /** What the API refused, where a form marks the fields that it is about. */
+  readonly onRefused?: (problem: ApiProblem) => void;
   readonly isPrimary?: boolean;
   /** What ends, removes or refuses something looks like it. */
   readonly isDangerous?: boolean;
@@ -56,6 +60,9 @@ export function Action<T>({
       // Whatever is shown may have changed.
       await client.invalidateQueries();
       onDone?.(result);
+    },
+    onError: (problem) => {
+      if (problem instanceof ApiProblem) onRefused?.(problem);
     },
   });
   // Two presses before anything is drawn are one: what is held is known only once it is drawn.

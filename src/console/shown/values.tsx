@@ -92,6 +92,7 @@ const tones: Readonly<Record<string, string>> = {
   retrying: 'open',
   running: 'open',
   unpaid: 'open',
+  'partially paid': 'open',
   draft: 'open',
 };
 

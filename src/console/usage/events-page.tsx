@@ -12,7 +12,7 @@ import { Listed } from '../shown/listed.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Code, Instant, orNone, Status } from '../shown/values.tsx';
-import { serviceField, timeField } from './fields.ts';
+import { instantIn, serviceField, timeField } from './fields.ts';
 import { DismissAll, RetryAll } from './all-rejected.tsx';
 import { eventOf, filterOf, isOwnId, isUuid, serviceChoice, type EventSearch } from './queries.ts';
 import { NoneRejected, Reasons } from './reasons.tsx';
@@ -47,7 +47,7 @@ type Tell = (event: Event) => void;
 const Told = ({ of }: { readonly of: Event | undefined }): ReactNode => {
   const { status, code, reason, externalTransactionId, id } = of ?? {};
   return (
-    <p role="status" className={status === 'rejected' ? 'bad' : 'good'}>
+    <p role="status" className={`kept ${status === 'rejected' ? 'bad' : 'good'}`}>
       {of === undefined ? null : (
         <>
           <bdi>{externalTransactionId ?? id}</bdi> is{' '}
@@ -155,7 +155,15 @@ function Choice({ search }: { readonly search: EventSearch }): ReactNode {
         timeField('to', 'Until', to),
         serviceField('serviceId', serviceId, services.data),
       ]}
-      onApply={(texts) => void navigate({ search: texts })}
+      onApply={({ from: begin, to: end, ...texts }) =>
+        void navigate({
+          search: {
+            ...texts,
+            ...(begin ? { from: instantIn(begin) } : {}),
+            ...(end ? { to: instantIn(end) } : {}),
+          },
+        })
+      }
     />
   );
 }

@@ -25,3 +25,10 @@ export function serviceField(
   const chosen = isKnown ? [] : [[value, value] as const];
   return { name, label: 'Service', value, options: [['', 'All'], ...options, ...chosen] };
 }
+
+/** `2026-03-08 10:00`, as tables have it, as the API takes it; any other text as it is. */
+export const instantIn = (text: string): string =>
+  text.replace(
+    /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?( ?UTC|Z)?$/,
+    (_all, day: string, minute: string, second = ':00') => `${day}T${minute}${second}Z`,
+  );

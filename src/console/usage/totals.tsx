@@ -120,7 +120,7 @@ function InAll({
 }
 
 /** As `startsOf` writes it. */
-const startOfRow = ({ bucket }: Total): string => bucket ?? '';
+const startOfRow = ({ bucket }: Pick<Total, 'bucket'>): string => bucket ?? '';
 
 /** The chart and the table of one currency. */
 function OfCurrency({
@@ -135,7 +135,7 @@ function OfCurrency({
   readonly rows: readonly Total[];
   /** Whether there are no others. */
   readonly isAll: boolean;
-  /** When each bar begins. */
+  /** When each bar begins; none where there is no chart: of what has no time, or of one that is not whole. */
   readonly starts: readonly string[];
   /** What the rows answer: that of before, while others are read. */
   readonly asked: UsageSearch;
@@ -145,8 +145,7 @@ function OfCurrency({
   const bucket = bucketOf(asked);
   const groupBy = groupByOf(asked);
   const shown = rangeOf(asked);
-  // Of what has no time there is no chart.
-  const way = bucket === 'none' ? 'table' : wayOf(search.show);
+  const way = starts.length === 0 ? 'table' : wayOf(search.show);
   const groups = useGroups(rows, groupBy);
   const byStart = Map.groupBy(rows, startOfRow);
   const bars = starts.map((start) =>
@@ -242,31 +241,35 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
         }
         const currencies = [...new Set(data.map(({ currency }) => currency))];
         const isAll = BigInt(pagination.total) <= BigInt(rowsMax);
-        const used = data.map(startOfRow);
+        // Of the last bar some rows may be missing.
+        const cut = isAll ? undefined : startOfRow(data[data.length - 1] ?? { bucket: null });
+        const used = data.map(startOfRow).filter((start) => start !== cut);
         const starts = startsOf(rangeOf(asked), bucketOf(asked), { used, hasMore: !isAll });
+        const isDrawn = bucketOf(asked) !== 'none' && used.length > 0;
         return (
           <>
-            {isAll ? <Absent dimension={asked.dimension} rows={data} /> : null}
-            {bucketOf(asked) === 'none' ? null : (
-              <ShownAs way={wayOf(search.show)} onChange={showAs} />
+            <Absent dimension={asked.dimension} rows={data} />
+            {isAll ? null : (
+              <p role="status">
+                The first {quantityText(String(rowsMax))} of {quantityText(pagination.total)} rows
+                {isDrawn
+                  ? `; the chart ends before ${bucketText(cut ?? '', bucketOf(asked), rangeOf(asked))}`
+                  : ''}
+                . Choose a shorter time, or longer steps.
+              </p>
             )}
+            {isDrawn ? <ShownAs way={wayOf(search.show)} onChange={showAs} /> : null}
             {currencies.map((currency) => (
               <OfCurrency
                 key={currency}
                 currency={currency}
                 rows={data.filter((row) => row.currency === currency)}
                 isAll={isAll}
-                starts={starts}
+                starts={isDrawn ? starts : []}
                 asked={asked}
                 search={search}
               />
             ))}
-            {isAll ? null : (
-              <p role="status">
-                The first {quantityText(String(rowsMax))} of {quantityText(pagination.total)} rows.
-                Choose a shorter time, or longer steps.
-              </p>
-            )}
           </>
         );
       }}

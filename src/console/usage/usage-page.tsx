@@ -5,11 +5,11 @@ import { Page, Section } from '../frame/page.tsx';
 import { Download } from '../shown/download.tsx';
 import { Filters, type FilterField } from '../shown/filters.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { serviceField, timeField } from './fields.ts';
+import { instantIn, serviceField, timeField } from './fields.ts';
 import { Outcomes } from './outcomes.tsx';
-import { rangeOf, serviceChoice } from './queries.ts';
+import { rangeOf, serviceChoice, type UsageSearch } from './queries.ts';
 import { Totals } from './totals.tsx';
-import { bucketOf, type Bucket } from './zoom.ts';
+import { bucketOf, lastHoursOf, type Bucket } from './zoom.ts';
 
 const groupNames = [
   ['', 'Nothing'],
@@ -29,6 +29,14 @@ const bucketNames: readonly (readonly [Bucket, string])[] = [
 ];
 
 const route = getRouteApi('/usage');
+
+/** What was chosen, as it goes into the address; where minutes are, of a time that has some. */
+function applied(chosen: UsageSearch, wasByMinute: boolean): UsageSearch {
+  const { from, to } = rangeOf(chosen);
+  const range = { from: instantIn(from), to: instantIn(to) };
+  const isByMinute = bucketOf(chosen) === 'minute' && !wasByMinute;
+  return { ...chosen, ...(isByMinute ? lastHoursOf(range) : range) };
+}
 
 /** What was used and what it costs, by time and by what it is of. */
 export function UsagePage(): ReactNode {
@@ -72,7 +80,7 @@ export function UsagePage(): ReactNode {
         <Filters
           label="Which usage"
           fields={fields}
-          onApply={(texts) => void navigate({ search: { ...texts, ...kept } })}
+          onApply={(texts) => void navigate({ search: { ...applied(texts, isByMinute), ...kept } })}
         />
         {search.account === undefined ? null : (
           <p>

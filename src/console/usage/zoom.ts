@@ -7,6 +7,8 @@ export const bucketOf = ({ bucket }: { readonly bucket?: string }): Bucket =>
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
+/** The API refuses more by minute. */
+const minuteHoursMax = 6;
 const lengths = { minute: minuteMs, hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
 
 /** From an instant, or the midnight of a day, on, and before another. */
@@ -81,7 +83,13 @@ export function zoomedTo(ends: readonly [string, string], bucket: Bucket, shown:
   const { from, to } = within(ends, bucket, shown);
   const hours = (to - from) / hourMs;
   const step: Bucket =
-    hours <= 6 ? 'minute' : hours <= 3 * 24 ? 'hour' : hours <= 92 * 24 ? 'day' : bucket;
+    hours <= minuteHoursMax
+      ? 'minute'
+      : hours <= 3 * 24
+        ? 'hour'
+        : hours <= 92 * 24
+          ? 'day'
+          : bucket;
   return { from: endText(from), to: endText(to), bucket: step };
 }
 
@@ -100,4 +108,11 @@ export function cutsOf(start: string, bucket: Bucket, shown: Range): string[] {
     ...(from > Date.parse(start) ? [`from ${endText(from)} on`] : []),
     ...(to < endOf(start, bucket) && to < Date.now() ? [`before ${endText(to)}`] : []),
   ];
+}
+
+/** The last hours of a time of which there are minutes: up to now, where it is not over. */
+export function lastHoursOf({ from, to }: Range): Range {
+  const end = Math.min(Date.parse(to), Math.ceil(Date.now() / hourMs) * hourMs);
+  const begin = Math.max(Date.parse(from), end - minuteHoursMax * hourMs);
+  return begin < end ? { from: instantOf(begin), to: instantOf(end) } : { from, to };
 }

@@ -1,5 +1,6 @@
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { isNumberText } from '../api/exact-json.ts';
+import type { ApiProblem } from '../api/problem.ts';
 import { membersOf, textIn, type Written } from '../api/written-json.ts';
 import { objectOf } from './editor.tsx';
 
@@ -99,10 +100,16 @@ const choicesOf = ({
 function Line({
   of,
   text,
+  fault,
+  isFirst,
   onChange,
 }: {
   readonly of: DeclaredField;
   readonly text: string;
+  /** Why it was refused. */
+  readonly fault: string | undefined;
+  /** Whether it is the first that was: it is where to go on. */
+  readonly isFirst: boolean;
   readonly onChange: (text: string) => void;
 }): ReactNode {
   const hintId = useId();
@@ -110,14 +117,20 @@ function Line({
   const value = written === undefined ? '' : (textIn(written) ?? written.json);
   const change = (typed: string): void => onChange(withMember(text, of, typed));
   const choices = choicesOf(of);
+  const line = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isFirst) line.current?.querySelector<HTMLElement>('input, select')?.focus();
+  }, [isFirst]);
+  const isNoNumber = of.kind === 'number' && value !== '' && !isNumberText(value);
   const common = {
     name: of.name,
     value,
     'aria-describedby': hintId,
     'aria-required': of.isRequired,
+    'aria-invalid': fault !== undefined || isNoNumber,
   };
   return (
-    <div className="declared">
+    <div className="declared" ref={line}>
       <label>
         <span>{of.isRequired ? of.label : `${of.label}, if any`}</span>
         {choices.length > 0 ? (
@@ -133,13 +146,12 @@ function Line({
             {...common}
             type={of.kind === 'date' ? 'date' : 'text'}
             inputMode={of.kind === 'number' ? 'decimal' : undefined}
-            aria-invalid={of.kind === 'number' && value !== '' && !isNumberText(value)}
             onChange={({ target }) => change(target.value)}
           />
         )}
       </label>
-      <p id={hintId} className="muted">
-        {of.hint}
+      <p id={hintId} className={fault === undefined ? 'muted' : 'bad'}>
+        {fault ?? of.hint}
       </p>
     </div>
   );
@@ -149,19 +161,29 @@ function Line({
 export const DeclaredFields = ({
   fields,
   text,
+  faults,
   isDisabled,
   onChange,
 }: {
   readonly fields: readonly DeclaredField[];
   /** A JSON object. */
   readonly text: string;
+  /** What was refused of it. */
+  readonly faults: ApiProblem['fields'];
   readonly isDisabled: boolean;
   readonly onChange: (text: string) => void;
 }): ReactNode => (
   <fieldset className="fields" disabled={isDisabled}>
     <legend className="heard">Input</legend>
     {fields.map((field) => (
-      <Line key={field.name} of={field} text={text} onChange={onChange} />
+      <Line
+        key={field.name}
+        of={field}
+        text={text}
+        fault={faults.find((fault) => fault.field === field.name)?.message}
+        isFirst={faults[0]?.field === field.name}
+        onChange={onChange}
+      />
     ))}
   </fieldset>
 );

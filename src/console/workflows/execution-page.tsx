@@ -7,9 +7,10 @@ import { instantText } from '../shown/format.ts';
 import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { cancel, execution, tasksSize, timeline, type Execution } from './queries.ts';
+import { cancel, execution, tasksSize, timeline, workflow, type Execution } from './queries.ts';
 import { durationText, TaskLines } from './task-lines.tsx';
 
 const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
@@ -57,7 +58,7 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
       ['Status', <Status key="status" name={of.status} />],
       ['Workflow', <bdi key="name">{of.workflowName}</bdi>],
       ['Version', orNone(of.workflowVersion)],
-      ['By', orNone(of.actor)],
+      ['By', <ActorName key="by" actor={of.actor} />],
       ['Began', <Instant key="began" at={of.startedAt} />],
       ['Ended', <Instant key="ended" at={of.completedAt} />],
       ['Took', durationText(of.startedAt, of.completedAt)],
@@ -84,6 +85,23 @@ const Result = ({ of }: { readonly of: Execution }): ReactNode =>
       </Link>
     </p>
   ) : null;
+
+/** The way to do the same again, changed or not, where it is started by a form. */
+function Again({ of }: { readonly of: Execution }): ReactNode {
+  const { data } = useQuery(workflow(of.workflowId));
+  if (data === undefined) return null;
+  return (
+    <p>
+      <Link
+        to="/workflows/$workflowId"
+        params={{ workflowId: data.id }}
+        search={{ again: of.executionId }}
+      >
+        Execute it again with this input
+      </Link>
+    </p>
+  );
+}
 
 /** What an execution has done, step by step, while it does it. */
 export function ExecutionPage(): ReactNode {
@@ -142,6 +160,7 @@ export function ExecutionPage(): ReactNode {
             {of.workflowVersion === null ? null : <Tasks of={of} />}
             <Section title="Input">
               <Json of={of.input} />
+              {of.status === 'running' ? null : <Again of={of} />}
             </Section>
             <Section title="Output">
               <Json of={of.output} />

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { executionList, executionsSize, type Execution } from './queries.ts';
 
@@ -21,7 +22,7 @@ const columns: readonly Column<Execution>[] = [
     ),
   },
   { name: 'Status', show: ({ status }) => <Status name={status} /> },
-  { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'By', show: ({ actor }) => <ActorName actor={actor} /> },
   { name: 'Ended', show: ({ completedAt }) => <Instant at={completedAt} /> },
   { name: 'Fault', show: ({ error }) => <bdi>{orNone(error?.message)}</bdi> },
 ];

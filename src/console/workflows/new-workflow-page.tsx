@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Editor, lackOf, useFaults } from './editor.tsx';
@@ -24,9 +24,16 @@ const first = {
   ],
 };
 
+const beginning = JSON.stringify(first, null, 2);
+/** What was typed, until it is published: whoever looks something up and comes back finds it here. */
+let draft = beginning;
+
 /** A definition that is new. */
 export function NewWorkflowPage(): ReactNode {
-  const [text, setText] = useState(() => JSON.stringify(first, null, 2));
+  const [text, setText] = useState(draft);
+  useEffect(() => {
+    draft = text;
+  }, [text]);
   const check = useFaults(text);
   const navigate = useNavigate();
   return (
@@ -44,8 +51,11 @@ export function NewWorkflowPage(): ReactNode {
       }
     >
       <p>
-        The Open Workflow Specification as JSON; <a href="/guide">the guide</a> says what it may
-        have. What it calls runs with your roles.
+        The Open Workflow Specification as JSON;{' '}
+        <a href="/docs/guide/workflow-language" target="_blank">
+          the guide
+        </a>{' '}
+        says what it may have. What it calls runs with your roles.
       </p>
       <Editor text={text} onChange={setText} check={check} />
       <Action
@@ -54,9 +64,10 @@ export function NewWorkflowPage(): ReactNode {
         isPrimary
         lacks={lackOf(check)}
         onDo={() => define(text)}
-        onDone={({ id }) =>
-          void navigate({ to: '/workflows/$workflowId', params: { workflowId: id } })
-        }
+        onDone={({ id }) => {
+          draft = beginning;
+          void navigate({ to: '/workflows/$workflowId', params: { workflowId: id } });
+        }}
       />
     </Page>
   );

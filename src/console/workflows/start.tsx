@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
+import type { ApiProblem } from '../api/problem.ts';
 import { membersOf } from '../api/written-json.ts';
 import { Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
@@ -91,28 +92,35 @@ const asDryRun = (text: string): string => {
   return text.replace('{', `{"dryRun":true${isEmpty ? '' : ','}`);
 };
 
-/**
- * Starts an execution, with a line for each simple member that its input declares, and the same as JSON;
- * what it would do can be seen before.
- */
-export function Start({ of }: { readonly of: Workflow }): ReactNode {
-  const [text, setText] = useState('{}');
-  // While it is typed it may be no JSON: what is read of it is the last that was an object.
-  const [object, setObject] = useState(text);
-  const change = (typed: string): void => {
-    setText(typed);
-    if (objectOf(typed) !== undefined) setObject(typed);
-  };
+/** What was refused of an input, until it is another one. */
+interface Refused {
+  readonly text: string;
+  readonly faults: ApiProblem['fields'];
+}
+const nothingRefused: Refused = { text: '', faults: [] };
+
+/** The button that starts it, and leads to what it does. */
+function Begin({
+  of,
+  name,
+  input,
+  lacks,
+  onRefused,
+}: {
+  readonly of: Workflow;
+  readonly name: string;
+  readonly input: string;
+  readonly lacks: string | undefined;
+  readonly onRefused: (faults: ApiProblem['fields']) => void;
+}): ReactNode {
   const navigate = useNavigate();
-  const lack = lackOf(text, 'input');
-  const fields = membersOf(membersOf(of.dataSchema).get('properties') ?? { json: '{}' });
-  const canSayDry = of.definition === undefined && fields.has('dryRun');
-  const begin = (name: string, input: string, lacks: string | undefined): ReactNode => (
+  return (
     <Action
       operation="executeWorkflow"
       name={name}
       lacks={lacks}
       onDo={() => execute(of.id, input)}
+      onRefused={({ fields }) => onRefused(fields)}
       onDone={({ workflowId, executionId }) =>
         void navigate({
           to: '/workflows/$workflowId/executions/$executionId',
@@ -120,6 +128,44 @@ export function Start({ of }: { readonly of: Workflow }): ReactNode {
           search: {},
         })
       }
+    />
+  );
+}
+
+/**
+ * Starts an execution, with a line for each simple member that its input declares, and the same as JSON;
+ * what it would do can be seen before.
+ */
+export function Start({
+  of,
+  accountId,
+  given = '{}',
+}: {
+  readonly of: Workflow;
+  /** Of the account that somebody came from. */
+  readonly accountId?: string | undefined;
+  /** An input to begin with. */
+  readonly given?: string | undefined;
+}): ReactNode {
+  const fields = membersOf(membersOf(of.dataSchema).get('properties') ?? { json: '{}' });
+  const isOfAccount = accountId !== undefined && fields.has('account_id');
+  const [text, setText] = useState(isOfAccount ? JSON.stringify({ account_id: accountId }) : given);
+  // While it is typed it may be no JSON: what is read of it is the last that was an object.
+  const [object, setObject] = useState(text);
+  const [refused, setRefused] = useState<Refused>(nothingRefused);
+  const change = (typed: string): void => {
+    setText(typed);
+    if (objectOf(typed) !== undefined) setObject(typed);
+  };
+  const lack = lackOf(text, 'input');
+  const canSayDry = of.definition === undefined && fields.has('dryRun');
+  const begin = (name: string, input: string, lacks: string | undefined): ReactNode => (
+    <Begin
+      of={of}
+      name={name}
+      input={input}
+      lacks={lacks}
+      onRefused={(faults) => setRefused({ text, faults })}
     />
   );
   const saysDry = membersOf({ json: object }).has('dryRun');
@@ -133,6 +179,7 @@ export function Start({ of }: { readonly of: Workflow }): ReactNode {
         <DeclaredFields
           fields={asked}
           text={object}
+          faults={refused.text === text ? refused.faults : nothingRefused.faults}
           isDisabled={object !== text}
           onChange={change}
         />

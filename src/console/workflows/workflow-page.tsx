@@ -11,7 +11,7 @@ import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant } from '../shown/values.tsx';
 import { Editor, lackOf, useFaults } from './editor.tsx';
 import { Executions } from './executions.tsx';
-import { diagram, publish, workflow, type Workflow } from './queries.ts';
+import { diagram, execution, publish, workflow, type Workflow } from './queries.ts';
 import { Start } from './start.tsx';
 
 const route = getRouteApi('/workflows/$workflowId');
@@ -142,6 +142,25 @@ const ExecutionsAlone = ({ of }: { readonly of: string }): ReactNode => (
   </>
 );
 
+/** The form that starts it, filled in for an account or as an execution of before had it. */
+function StartAsAsked({ of }: { readonly of: Workflow }): ReactNode {
+  const { account, again } = route.useSearch();
+  return again === undefined ? (
+    <Start of={of} accountId={account} />
+  ) : (
+    <StartAgain of={of} executionId={again} />
+  );
+}
+
+function StartAgain({ of, executionId }: { readonly of: Workflow; readonly executionId: string }) {
+  const query = useQuery(execution(of.id, executionId));
+  return (
+    <Loaded query={query}>
+      {({ input }) => <Start key={executionId} of={of} given={input?.json} />}
+    </Loaded>
+  );
+}
+
 /** A workflow: what it is, what it was, and what it has done. */
 export function WorkflowPage(): ReactNode {
   const { workflowId } = route.useParams();
@@ -184,7 +203,7 @@ export function WorkflowPage(): ReactNode {
                   <Section title="Executions">
                     <Executions workflowId={found.id} />
                   </Section>
-                  <Start of={found} />
+                  <StartAsAsked of={found} />
                 </>
               ) : null}
               {found.definition === undefined ? null : (
