@@ -1,13 +1,7 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { Frame } from './frame/frame.tsx';
+import { lazyPage, PageFault } from './frame/lazy-page.tsx';
 import { MissingPage } from './frame/missing-page.tsx';
-import { Fault } from './shown/loaded.tsx';
 
 type Search = Readonly<Record<string, unknown>>;
 
@@ -64,30 +58,27 @@ const accountsRoute = createRoute({
   ...at,
   path: '/accounts',
   validateSearch: listSearch(['q']),
-  component: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
+  component: lazyPage(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
 });
 
 const accountRoute = createRoute({
   ...at,
   path: '/accounts/$accountId',
   validateSearch: (search: Search) => texts(search, ['kind', 'from', 'to', 'pages']),
-  component: lazyRouteComponent(() => import('./accounts/account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./accounts/account-page.tsx'), 'AccountPage'),
 });
 
 const nextInvoiceRoute = createRoute({
   ...at,
   path: '/accounts/$accountId/next-invoice',
-  component: lazyRouteComponent(
-    () => import('./accounts/next-invoice-page.tsx'),
-    'NextInvoicePage',
-  ),
+  component: lazyPage(() => import('./accounts/next-invoice-page.tsx'), 'NextInvoicePage'),
 });
 
 const tryEmbedRoute = createRoute({
   ...at,
   path: '/accounts/$accountId/embed',
   validateSearch: (search: Search) => texts(search, ['language', 'theme', 'accent', 'page']),
-  component: lazyRouteComponent(() => import('./accounts/try-embed-page.tsx'), 'TryEmbedPage'),
+  component: lazyPage(() => import('./accounts/try-embed-page.tsx'), 'TryEmbedPage'),
 });
 
 const invoicesRoute = createRoute({
@@ -103,41 +94,41 @@ const invoicesRoute = createRoute({
     'accountId',
     'billingRunId',
   ]),
-  component: lazyRouteComponent(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
+  component: lazyPage(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
 });
 
 const invoiceRoute = createRoute({
   ...at,
   path: '/invoices/$invoiceId',
-  component: lazyRouteComponent(() => import('./invoices/invoice-page.tsx'), 'InvoicePage'),
+  component: lazyPage(() => import('./invoices/invoice-page.tsx'), 'InvoicePage'),
 });
 
 const billingRoute = createRoute({
   ...at,
   path: '/billing',
   validateSearch: listSearch(['from', 'to', 'accountId', 'kind']),
-  component: lazyRouteComponent(() => import('./billing/runs-page.tsx'), 'RunsPage'),
+  component: lazyPage(() => import('./billing/runs-page.tsx'), 'RunsPage'),
 });
 
 const billingRunRoute = createRoute({
   ...at,
   path: '/billing/$billingRunId',
   validateSearch: (search: Search) => texts(search, ['since']),
-  component: lazyRouteComponent(() => import('./billing/run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./billing/run-page.tsx'), 'RunPage'),
 });
 
 const itemRoute = createRoute({
   ...at,
   path: '/invoices/$invoiceId/items/$itemId',
   validateSearch: listSearch([]),
-  component: lazyRouteComponent(() => import('./invoices/item-page.tsx'), 'ItemPage'),
+  component: lazyPage(() => import('./invoices/item-page.tsx'), 'ItemPage'),
 });
 
 const receiptRoute = createRoute({
   ...at,
   path: '/receipts/$eventId',
   validateSearch: (search: Search) => texts(search, ['invoice', 'item']),
-  component: lazyRouteComponent(() => import('./receipts/receipt-page.tsx'), 'ReceiptPage'),
+  component: lazyPage(() => import('./receipts/receipt-page.tsx'), 'ReceiptPage'),
 });
 
 const usageRoute = createRoute({
@@ -145,7 +136,7 @@ const usageRoute = createRoute({
   path: '/usage',
   validateSearch: (search: Search) =>
     texts(search, ['from', 'to', 'bucket', 'groupBy', 'dimension', 'account', 'service', 'show']),
-  component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 
 const eventsRoute = createRoute({
@@ -160,96 +151,87 @@ const eventsRoute = createRoute({
     'accountId',
     'serviceId',
   ]),
-  component: lazyRouteComponent(() => import('./usage/events-page.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('./usage/events-page.tsx'), 'EventsPage'),
 });
 
 const correctionsRoute = createRoute({
   ...at,
   path: '/usage/corrections',
   validateSearch: listSearch(['eventId']),
-  component: lazyRouteComponent(
-    () => import('./corrections/corrections-page.tsx'),
-    'CorrectionsPage',
-  ),
+  component: lazyPage(() => import('./corrections/corrections-page.tsx'), 'CorrectionsPage'),
 });
 
 const correctionRoute = createRoute({
   ...at,
   path: '/usage/corrections/$correctionId',
   validateSearch: placeSearch,
-  component: lazyRouteComponent(
-    () => import('./corrections/correction-page.tsx'),
-    'CorrectionPage',
-  ),
+  component: lazyPage(() => import('./corrections/correction-page.tsx'), 'CorrectionPage'),
 });
 
 const rateAgainRoute = createRoute({
   ...at,
   path: '/usage/rate-again',
   validateSearch: (search: Search) => texts(search, ['from', 'to', 'account', 'service']),
-  component: lazyRouteComponent(() => import('./corrections/rate-again-page.tsx'), 'RateAgainPage'),
+  component: lazyPage(() => import('./corrections/rate-again-page.tsx'), 'RateAgainPage'),
 });
 
 const reratingRoute = createRoute({
   ...at,
   path: '/usage/rate-again/$executionId',
-  component: lazyRouteComponent(() => import('./corrections/rerating-page.tsx'), 'ReratingPage'),
+  component: lazyPage(() => import('./corrections/rerating-page.tsx'), 'ReratingPage'),
 });
 
 const approvalsRoute = createRoute({
   ...at,
   path: '/approvals',
   validateSearch: listSearch(['status', 'kind']),
-  component: lazyRouteComponent(() => import('./approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  component: lazyPage(() => import('./approvals/approvals-page.tsx'), 'ApprovalsPage'),
 });
 
 const approvalRoute = createRoute({
   ...at,
   path: '/approvals/$approvalId',
   validateSearch: (search: Search) => texts(search, ['pages']),
-  component: lazyRouteComponent(() => import('./approvals/approval-page.tsx'), 'ApprovalPage'),
+  component: lazyPage(() => import('./approvals/approval-page.tsx'), 'ApprovalPage'),
 });
 
 const workflowsRoute = createRoute({
   ...at,
   path: '/workflows',
-  component: lazyRouteComponent(() => import('./workflows/workflows-page.tsx'), 'WorkflowsPage'),
+  component: lazyPage(() => import('./workflows/workflows-page.tsx'), 'WorkflowsPage'),
 });
 
 const newWorkflowRoute = createRoute({
   ...at,
   path: '/workflows/new',
-  component: lazyRouteComponent(
-    () => import('./workflows/new-workflow-page.tsx'),
-    'NewWorkflowPage',
-  ),
+  component: lazyPage(() => import('./workflows/new-workflow-page.tsx'), 'NewWorkflowPage'),
 });
 
 const workflowRoute = createRoute({
   ...at,
   path: '/workflows/$workflowId',
   validateSearch: listSearch(['status', 'version', 'account', 'again']),
-  component: lazyRouteComponent(() => import('./workflows/workflow-page.tsx'), 'WorkflowPage'),
+  component: lazyPage(() => import('./workflows/workflow-page.tsx'), 'WorkflowPage'),
 });
 
 const executionRoute = createRoute({
   ...at,
   path: '/workflows/$workflowId/executions/$executionId',
   validateSearch: listSearch([]),
-  component: lazyRouteComponent(() => import('./workflows/execution-page.tsx'), 'ExecutionPage'),
+  component: lazyPage(() => import('./workflows/execution-page.tsx'), 'ExecutionPage'),
 });
 
 const webhooksRoute = createRoute({
   ...at,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 
 const webhookRoute = createRoute({
   ...at,
   path: '/webhooks/$webhookId',
   validateSearch: listSearch(['status', 'event']),
-  component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
 
 const pricesRoute = createRoute({
@@ -260,57 +242,54 @@ const pricesRoute = createRoute({
     const tried = placeOf(search, 'tried');
     return { ...listSearch(['q'])(search), ...(tried === 0 ? {} : { tried }) };
   },
-  component: lazyRouteComponent(() => import('./prices/services-page.tsx'), 'ServicesPage'),
+  component: lazyPage(() => import('./prices/services-page.tsx'), 'ServicesPage'),
 });
 
 const serviceRoute = createRoute({
   ...at,
   path: '/prices/$serviceId',
-  component: lazyRouteComponent(() => import('./prices/service-page.tsx'), 'ServicePage'),
+  component: lazyPage(() => import('./prices/service-page.tsx'), 'ServicePage'),
 });
 
 const trialRoute = createRoute({
   ...at,
   path: '/prices/tried/$repricingId',
   validateSearch: listSearch(['sort']),
-  component: lazyRouteComponent(() => import('./prices/trial-page.tsx'), 'TrialPage'),
+  component: lazyPage(() => import('./prices/trial-page.tsx'), 'TrialPage'),
 });
 
 const triedChargesRoute = createRoute({
   ...at,
   path: '/prices/tried/$repricingId/accounts/$accountId',
   validateSearch: placeSearch,
-  component: lazyRouteComponent(
-    () => import('./prices/tried-charges-page.tsx'),
-    'TriedChargesPage',
-  ),
+  component: lazyPage(() => import('./prices/tried-charges-page.tsx'), 'TriedChargesPage'),
 });
 
 const auditRoute = createRoute({
   ...at,
   path: '/audit',
   validateSearch: listSearch(['entity', 'id', 'actor', 'from', 'to']),
-  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
 const operationsRoute = createRoute({
   ...at,
   path: '/operations',
-  component: lazyRouteComponent(() => import('./operations/operations-page.tsx'), 'OperationsPage'),
+  component: lazyPage(() => import('./operations/operations-page.tsx'), 'OperationsPage'),
 });
 
 const sessionsRoute = createRoute({
   ...at,
   path: '/sessions',
   validateSearch: listSearch([]),
-  component: lazyRouteComponent(() => import('./sessions/sessions-page.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('./sessions/sessions-page.tsx'), 'SessionsPage'),
 });
 
 const keysRoute = createRoute({
   ...at,
   path: '/access-keys',
   validateSearch: listSearch([]),
-  component: lazyRouteComponent(() => import('./sessions/keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./sessions/keys-page.tsx'), 'KeysPage'),
 });
 
 const routes = root.addChildren([
@@ -356,7 +335,7 @@ export const router = createRouter({
   // Another record is another page, whose title gets the focus.
   defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
-  defaultErrorComponent: ({ error }) => <Fault error={error} />,
+  defaultErrorComponent: PageFault,
 });
 
 declare module '@tanstack/react-router' {

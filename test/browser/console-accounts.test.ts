@@ -228,7 +228,7 @@ describe('the console', function () {
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('To the content');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).to.equal('content');
-    for (let n = 0; n < 3; n += 1) await page.keyboard.press('Tab');
+    for (let n = 0; n < 4; n += 1) await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal(hostile);
     await page.keyboard.press('Enter');
     await visit.arrive(hostile);

@@ -57,11 +57,11 @@ describe('an invoice in the console', function () {
   it('has the payment status that the list says', async () => {
     await visit.open('/console/invoices?q=INV-000002', 'Invoices');
     await visit.find('link', 'INV-000002');
-    expect(await visit.text()).to.match(/Posted\s+\S+\s+Not Due/);
+    expect(await visit.text()).to.match(/Posted\s+\S+\s+Not due/);
     await visit.click('link', 'INV-000002');
     await visit.arrive('Invoice INV-000002');
     await visit.find('table', 'Tax by rate');
-    expect(await visit.text()).to.match(/Payment\s+Not Due/);
+    expect(await visit.text()).to.match(/Payment\s+Not due/);
   });
 
   // spec/beyond.md R482

@@ -78,10 +78,19 @@ describe('the console of a server that is killed', function () {
     expect(rated).to.have.length(3);
 
     // Whoever was signed in still is, on pages that were never loaded before, too.
-    await reader.go('Accounts');
-    await reader.go(demoAccount.name);
+    await reader.go('Webhooks');
     expect(await page.evaluate('globalThis.isTheSame')).to.equal(true);
     // The browser noticed that nothing answered, and no fault of a script.
     expect(visit.complaints.filter((text) => !text.includes('net::ERR_'))).to.deep.equal([]);
+  });
+
+  it('comes to a page that was asked for meanwhile, whose file nobody could give', async () => {
+    const reader = new Reader(visit);
+    await product.kill();
+    await visit.click('link', 'Accounts');
+    await reader.reads(away);
+    await product.launch();
+    await visit.arrive('Accounts');
+    await reader.go(demoAccount.name);
   });
 });

@@ -16,6 +16,27 @@ export type Item = Schemas['InvoiceItem'];
 export const rangeText = (from: string | null, to: string | null): string | null =>
   from === null || to === null ? null : from === to ? from : `${from} to ${to}`;
 
+/** Tiers that are shown of an item; its page leads to all of them. */
+const tiersShown = 5;
+
+/** The price of a unit; of tiers each, as the PDF has them: what they come to on average nobody agreed on. */
+const Price = ({ of: { tiers, ratePerUnit, currency } }: { readonly of: Item }): ReactNode =>
+  tiers.length === 0 ? (
+    orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency))
+  ) : (
+    <ul className="lines">
+      {tiers.slice(0, tiersShown).map(({ tierNum, volume, unitRate, isFlat, amount }) => (
+        <li key={tierNum}>
+          {quantityText(volume)} {isFlat ? 'for' : 'at'}{' '}
+          {moneyText(isFlat ? amount : unitRate, currency)}
+        </li>
+      ))}
+      {tiers.length > tiersShown ? (
+        <li>and {quantityText(String(tiers.length - tiersShown))} tiers more</li>
+      ) : null}
+    </ul>
+  );
+
 /** What an item says of itself, beside its name. */
 export const itemColumns: readonly Column<Item>[] = [
   { name: 'Kind', show: ({ chargeType }) => chargeType },
@@ -31,8 +52,7 @@ export const itemColumns: readonly Column<Item>[] = [
   {
     name: 'Price',
     isNumber: true,
-    show: ({ ratePerUnit, currency }) =>
-      orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency)),
+    show: (item) => <Price of={item} />,
   },
   { name: 'Tax', isNumber: true, show: ({ tax, currency }) => moneyText(tax, currency) },
   { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },

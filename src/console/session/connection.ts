@@ -12,10 +12,12 @@ function become(next: boolean): void {
   for (const listener of listeners) listener();
 }
 
+const answers = async (): Promise<boolean> =>
+  (await fetch('/healthz').catch(() => undefined))?.ok === true;
+
 async function look(): Promise<void> {
   timer = undefined;
-  const response = await fetch('/healthz').catch(() => undefined);
-  if (response?.ok === true) become(false);
+  if (await answers()) become(false);
   else timer = setTimeout(() => void look(), everyMs);
 }
 
@@ -34,4 +36,18 @@ export const isServerAway = (): boolean => isAway;
 export function listenToConnection(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/** False at once where the server answers; else true, once it does again. */
+export async function untilBack(): Promise<boolean> {
+  if (await answers()) return false;
+  reportAway();
+  await new Promise<void>((resolve) => {
+    const stop = listenToConnection(() => {
+      if (isAway) return;
+      stop();
+      resolve();
+    });
+  });
+  return true;
 }

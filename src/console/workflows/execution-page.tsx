@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { membersOf, textIn, type Written } from '../api/written-json.ts';
+import { RecordLink } from '../audit/record-link.tsx';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Confirmed, useTold } from '../shown/confirmed.tsx';
 import { instantText } from '../shown/format.ts';
@@ -13,6 +15,7 @@ import { Deliveries } from './deliveries.tsx';
 import { cancel, execution, tasksSize, timeline, workflow, type Execution } from './queries.ts';
 import { durationText, TaskLines } from './task-lines.tsx';
 
+const recordTypes = ['account', 'service', 'contract', 'payment'];
 const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
 
 /** The tasks of a workflow of the tenant's own; what is built in has its steps in Temporal. */
@@ -76,15 +79,33 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
   />
 );
 
+/** What a flow has made or changed, which its name begins with; contracts and payments stand at their account. */
+function Record({ of: { workflowName, output } }: { readonly of: Execution }): ReactNode {
+  const type = workflowName.split('-')[0] ?? '';
+  const members = output === null ? new Map<string, Written>() : membersOf(output);
+  const named = members.get(type === 'account' || type === 'service' ? 'id' : 'accountId');
+  const id = named && textIn(named);
+  if (!id || !recordTypes.includes(type) || workflowName.endsWith('-delete')) return null;
+  return (
+    <p>
+      <RecordLink of={{ type: type === 'service' ? type : 'account', id }}>
+        {type === 'service' ? 'Its service' : 'Its account'}
+      </RecordLink>
+    </p>
+  );
+}
+
 /** The page of what a built-in workflow comes to, where it has one. */
 const Result = ({ of }: { readonly of: Execution }): ReactNode =>
-  of.workflowVersion === null && of.workflowName === 'reprice' ? (
+  of.workflowVersion !== null ? null : of.workflowName !== 'reprice' ? (
+    <Record of={of} />
+  ) : (
     <p>
       <Link to="/prices/tried/$repricingId" params={{ repricingId: of.executionId }} search={{}}>
         What accounts would pay with these prices
       </Link>
     </p>
-  ) : null;
+  );
 
 /** The way to do the same again, changed or not, where it is started by a form. */
 function Again({ of }: { readonly of: Execution }): ReactNode {
