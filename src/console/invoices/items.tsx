@@ -25,12 +25,14 @@ const Price = ({ of: { tiers, ratePerUnit, currency } }: { readonly of: Item }):
     orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency))
   ) : (
     <ul className="lines">
-      {tiers.slice(0, tiersShown).map(({ tierNum, volume, unitRate, isFlat, amount }) => (
-        <li key={tierNum}>
-          {quantityText(volume)} {isFlat ? 'for' : 'at'}{' '}
-          {moneyText(isFlat ? amount : unitRate, currency)}
-        </li>
-      ))}
+      {tiers
+        .slice(0, tiersShown)
+        .map(({ tierNum, volume, ratePerUnit: rate, flatRate, amount }) => (
+          <li key={tierNum}>
+            {quantityText(volume)} {flatRate ? 'for' : 'at'}{' '}
+            {moneyText(flatRate ? amount : rate, currency)}
+          </li>
+        ))}
       {tiers.length > tiersShown ? (
         <li>and {quantityText(String(tiers.length - tiersShown))} tiers more</li>
       ) : null}

@@ -15,7 +15,14 @@ import { Deliveries } from './deliveries.tsx';
 import { cancel, execution, tasksSize, timeline, workflow, type Execution } from './queries.ts';
 import { durationText, TaskLines } from './task-lines.tsx';
 
-const recordTypes = ['account', 'service', 'contract', 'payment'];
+/** What leads to the record of a flow in its output. */
+const idNames: Readonly<Record<string, string>> = {
+  account: 'id',
+  service: 'id',
+  contract: 'masterAccountId',
+  payment: 'accountId',
+};
+
 const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
 
 /** The tasks of a workflow of the tenant's own; what is built in has its steps in Temporal. */
@@ -83,9 +90,9 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
 function Record({ of: { workflowName, output } }: { readonly of: Execution }): ReactNode {
   const type = workflowName.split('-')[0] ?? '';
   const members = output === null ? new Map<string, Written>() : membersOf(output);
-  const named = members.get(type === 'account' || type === 'service' ? 'id' : 'accountId');
+  const named = members.get(idNames[type] ?? '');
   const id = named && textIn(named);
-  if (!id || !recordTypes.includes(type) || workflowName.endsWith('-delete')) return null;
+  if (!id || workflowName.endsWith('-delete')) return null;
   return (
     <p>
       <RecordLink of={{ type: type === 'service' ? type : 'account', id }}>
