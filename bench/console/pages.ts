@@ -195,13 +195,15 @@ async function measureDrawn(visit: Visit, { id, search, times }: Drawn) {
   await page.goto(`${url}/console/usage?from=${first}&to=${last}&${search}`);
   await visit.find('table', totals);
   await visit.quiet();
+  // There is none of a single step whose rows are not all read.
+  const isDrawn = await page.evaluate(`${chart} !== null`);
   const measured = await timesOf(async (count) => {
     const [from, to] = times(count);
     // Names of rows are still asked for.
     await visit.quiet();
     return page.evaluate(
       timed(
-        [chart, tableOf(totals)],
+        isDrawn ? [chart, tableOf(totals)] : [tableOf(totals)],
         `const { form } = Object.assign(document.querySelector('input[name=from]'), { value: '${from}' });
         form.elements.to.value = '${to}';
         form.requestSubmit();`,

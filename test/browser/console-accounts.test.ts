@@ -180,6 +180,8 @@ describe('the console', function () {
     await visit.tabTo('What it pays, wire 7');
     await visit.page.keyboard.press('Enter');
     await visit.told('INV-000001: USD 31.00');
+    // spec/beyond.md R606
+    expect(await visit.text()).to.match(/Owes\s+Nothing/);
     await visit.inspect('account-payments');
     await visit.click('link', 'INV-000001');
     await visit.arrive('Invoice INV-000001');

@@ -62,6 +62,8 @@ describe('an invoice in the console', function () {
     await visit.arrive('Invoice INV-000002');
     await visit.find('table', 'Tax by rate');
     expect(await visit.text()).to.match(/Payment\s+Not due/);
+    await visit.click('link', 'Acme & Söhne');
+    await visit.told('on 2 open invoices');
   });
 
   // spec/beyond.md R482

@@ -212,7 +212,8 @@ describe('bars of usage in the console', function () {
     await visit.checkAccess();
     await visit.shoot('usage-by-minute-wrong');
     for (const [name, at] of [
-      ['From', '2026-03-08T10:12:00Z'],
+      // As tables have it.
+      ['From', '2026-03-08 10:12'],
       ['Before', '2026-03-08T10:14:00Z'],
     ] as const) {
       await visit.tabTo(name);
@@ -223,9 +224,43 @@ describe('bars of usage in the console', function () {
     // Of Accounts 2 and 3.
     await visit.told('2026-03-08 10:12 to 2026-03-08 10:13;');
     visit.complaints.splice(0);
+    // Chosen for many days, it is of the last hours of them.
+    await visit.open('/console/usage?from=2026-03-01&to=2026-03-09&bucket=day', 'Usage');
+    await visit.find('figure', 'Amounts in USD');
+    await visit.page.select('select[name=bucket]', 'minute');
+    await visit.click('button', 'Show');
+    const hours = 'from=2026-03-08T18%3A00%3A00Z&to=2026-03-09T00%3A00%3A00Z&bucket=minute';
+    await visit.page.waitForFunction(`location.search.includes('${hours}')`);
+    await visit.told('Nothing was rated in this time.');
   });
 
   // spec/beyond.md R502
+  // spec/beyond.md R592
+  it('end before the one of which not all rows are read, and are none where that is the only one', async () => {
+    // 1 to 21 calls in each of 20 hours: 420 rows, of which 400 are 19 hours and a row.
+    const events = Array.from({ length: 420 }, (_each, index) => {
+      const hour = String(Math.floor(index / 21)).padStart(2, '0');
+      return usage('a2', texts, {
+        eventTimestamp: `2026-06-10T${hour}:30:00Z`,
+        dimensions: { api_calls: String(1 + (index % 21)) },
+      });
+    });
+    await story.send(...events);
+    await openChart('from=2026-06-10&to=2026-06-11&bucket=hour&dimension=api_calls', 'End');
+    await visit.told('The first 400 of 420 rows; the chart ends before 2026-06-10 19:00.');
+    expect(await visit.page.evaluate('document.activeElement.ariaValueText')).to.equal(
+      '2026-06-10 18:00',
+    );
+    // The seven largest of 21 have a colour; 1 to 14 calls are 105, at 0.01 each.
+    await visit.told('14 others USD 1.05');
+    expect(await visit.text()).to.not.include('In all');
+    await visit.inspect('usage-cut');
+    const day = 'from=2026-06-10&to=2026-06-11&bucket=day&dimension=api_calls';
+    await visit.open(`/console/usage?${day}`, 'Usage');
+    // 231 calls in each hour.
+    await visit.told('In all USD 46.20.');
+  });
+
   it('have a table of fifty rows, and of all by a press', async () => {
     const minutes = Array.from({ length: 53 }, (_each, minute) => minute);
     await story.send(

@@ -60,8 +60,52 @@ describe('workflows and approvals in the console', function () {
     await visit.open(`/console/accounts/${account}`, 'Acme');
     await visit.told('Nothing was paid yet.');
     await visit.inspect('payments-none');
-    await visit.click('link', 'a form');
+    await visit.click('link', 'Record a payment');
     await visit.arrive('Payment Save Flow');
+    // spec/beyond.md R600
+    const { page } = visit;
+    const valueOf = (name: string) =>
+      page.evaluate(`document.querySelector('[name=${name}]').value`);
+    expect(await valueOf('account_id')).to.equal(account);
+    await visit.tabTo('Amount');
+    await page.keyboard.type('-1');
+    await visit.tabTo('Execute');
+    await page.keyboard.press('Enter');
+    await visit.told("'payment_date' is required");
+    const refused = `[...document.querySelectorAll('[aria-invalid=true]')].map(({ name }) => name)`;
+    expect(await page.evaluate(refused)).to.deep.equal([
+      'amount',
+      'currency_id',
+      'payment_date',
+      'payment_method',
+      'payment_reference',
+    ]);
+    expect(await page.evaluate('document.activeElement.name')).to.equal('amount');
+    await visit.inspect('payment-refused');
+    await page.keyboard.type('0');
+    expect(await page.evaluate(refused)).to.deep.equal([]);
+    visit.complaints.splice(0);
+    const data = {
+      account_id: account,
+      amount: 10,
+      currency_id: 'USD',
+      payment_date: '2026-04-30',
+      payment_method: 'ACH',
+      payment_reference: 'wire 1',
+    };
+    const path = '/v1/workflows/payment-save/execute';
+    const { body } = await story.tenant.post(path, { data }).expect(200);
+    const { origin } = new URL(page.url());
+    await page.goto(`${origin}/console/workflows/payment-save/executions/${body.executionId}`);
+    await visit.click('link', 'Its account');
+    await visit.arrive('Acme');
+    await page.goBack();
+    await visit.click('link', 'Execute it again with this input');
+    await visit.arrive('Payment Save Flow');
+    await page.waitForFunction(
+      `document.querySelector('[name=payment_reference]')?.value === 'wire 1'`,
+    );
+    expect(await valueOf('amount')).to.equal('10');
   });
 
   // spec/beyond.md R372
@@ -155,6 +199,40 @@ describe('workflows and approvals in the console', function () {
     await visit.told('Mend its faults first.');
     // What was refused is the answer that was asked for.
     visit.complaints.splice(0);
+    // spec/beyond.md R600: what was typed is there again for who comes back.
+    await visit.click('link', 'Workflows');
+    await visit.arrive('Workflows');
+    await visit.click('link', 'Define a workflow');
+    await visit.told(`Line ${second}, column 5`);
+    const guide = await page.$eval('main a[target=_blank]', ({ href }) => href);
+    expect((await fetch(guide)).status).to.equal(200);
+    visit.complaints.splice(0);
+  });
+
+  // spec/beyond.md R601
+  it('offers no approval to who asked for it, and says why', async () => {
+    const { page } = visit;
+    const named = { ...asking.document, name: 'ask-others', title: 'Asks others' };
+    const ask = { title: 'Is it right?', timeout: 'PT1H', onTimeout: 'reject', notStarter: true };
+    const definition = { document: named, do: [{ ask: { call: 'durabill.approval', with: ask } }] };
+    await story.tenant.post('/v1/workflows', { definition }).expect(201);
+    await visit.open('/console/workflows', 'Workflows');
+    await visit.click('link', 'Asks others');
+    await visit.arrive('Asks others');
+    await visit.tabTo('Execute');
+    await page.keyboard.press('Enter');
+    await visit.told('It waits for a decision');
+    await visit.click('link', 'approvals');
+    await visit.arrive('Approvals');
+    await visit.tabTo('Is it right?');
+    await page.keyboard.press('Enter');
+    await visit.told('Approve: somebody else than who started it has to.');
+    await visit.inspect('approval-of-others');
+    await visit.tabTo('Reason');
+    await page.keyboard.type('A mistake');
+    await visit.tabTo('Reject');
+    await page.keyboard.press('Enter');
+    await visit.told('rejected');
   });
 
   // spec/beyond.md R374, R375

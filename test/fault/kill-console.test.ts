@@ -10,7 +10,7 @@ const external = '/api/v1/external';
 const away = 'The server does not answer. This page goes on by itself once it does.';
 
 /** A page of the console is open while the whole product under it is killed, and started again. */
-// spec/beyond.md R487
+// spec/beyond.md R487, R602
 describe('the console of a server that is killed', function () {
   // Two starts of the whole product, on a machine that others use as well.
   this.timeout(240_000);

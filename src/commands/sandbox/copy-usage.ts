@@ -181,11 +181,9 @@ class UsageCopier {
       const offset = this.#offset;
       const id = usageEventId(receivedAt, copiedPartition, offset);
       const text = stringifyJson(message.content);
-      batch.add(
-        { id, partition: copiedPartition, offset, orgId, receivedAt, text },
-        message,
-        () => outcome,
-      );
+      const { accountId } = outcome;
+      const place = { id, partition: copiedPartition, offset, orgId, receivedAt, accountId, text };
+      batch.add(place, message, () => outcome);
       await batch.charge(portions);
       records.push({ offset, key: message.accountRef ?? '', orgId, receivedAt, message: text });
       this.#offset += 1;

@@ -205,7 +205,8 @@ async function rateInTransaction(
   const rate = ({ record, message }: ParsedRecord, portions: Portions): Promise<void> => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
-    const place = { id, partition, offset, orgId, receivedAt, text };
+    const accountId = rater.accountOf(message.read);
+    const place = { id, partition, offset, orgId, receivedAt, accountId, text };
     batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
     return batch.charge(portions);
   };

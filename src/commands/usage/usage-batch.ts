@@ -40,7 +40,10 @@ export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
 }
 
 /** The position of a message in the log. */
-export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
+export type Place = Pick<
+  UsageEventRow,
+  'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt' | 'accountId'
+> & {
   readonly text: string;
 };
 
@@ -326,7 +329,7 @@ export class UsageBatch {
   }
 }
 
-const blank = { code: null, reason: null, accountId: null, message: null };
+const blank = { code: null, reason: null, message: null };
 
 function fieldsOf(message: ReadMessage) {
   const { externalTransactionId, serviceId, eventAt } = message;

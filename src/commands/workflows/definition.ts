@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { Static } from 'typebox';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
@@ -19,6 +20,7 @@ import {
   isBuiltIn,
   isOfExecutionsAlone,
 } from '../../schemas/flows/flow-id.js';
+import type { NewVersionBody } from '../../schemas/workflows/workflow.js';
 import { definitionFaultsInTurns } from './check-definition.js';
 import { keepSchedule } from './schedule.js';
 import { keepTrigger } from './trigger.js';
@@ -154,15 +156,24 @@ export async function lockDefinition(
 
 /**
  * Publishes a new version; the same definition by the same publisher with the same roles is the version
- * that there is, and stands from now on with what they are signed in with. 400: it has faults, or another name. 404: there is no such workflow.
+ * that there is, and stands from now on with what they are signed in with. 400: it has faults, or another
+ * name. 404: there is no such workflow. 409: another version is live than it is based on.
  */
-export async function updateDefinition(scope: Scope, key: string, given: unknown) {
+export async function updateDefinition(
+  scope: Scope,
+  key: string,
+  { definition: given, basedOn }: Static<typeof NewVersionBody>,
+) {
   const { tenantId, realNow } = scope;
   await refuseBuiltIn(scope, key, ': it has no versions of your own.');
   const stored = await readDefinition(scope, given);
   return scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
     const { id, version: last } = found;
+    if (basedOn !== undefined && basedOn !== last) {
+      const message = `'basedOn' ${basedOn} is not the live version, which is ${last}: read what that one changed, and publish with it`;
+      throw problem.conflict(message, { field: 'basedOn', value: basedOn, version: last });
+    }
     const current = await WorkflowVersion.query(trx)
       .forTenant(tenantId)
       .findOne({ definitionId: id, version: last })

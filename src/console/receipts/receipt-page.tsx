@@ -96,14 +96,32 @@ function ComputeAgain({ eventId }: { readonly eventId: string }): ReactNode {
   );
 }
 
+/** Why there is no charge, or none any more. */
+function withoutChargeText({ status, reason }: Event): string {
+  if (status === 'duplicate') return 'This event was sent before: it is charged once.';
+  if (status === 'canceled') {
+    return `It was canceled${reason === null ? '.' : `: ${reason}.`} What it cost is taken back: its corrections, below, say what was billed of it.`;
+  }
+  return `This event has no charge${reason === null ? '.' : `: ${reason}`}`;
+}
+
+/** The event that has the same id of its sender, and was first. */
+const Original = ({ of: { originalId } }: { readonly of: Event }): ReactNode =>
+  originalId === null ? null : (
+    <p>
+      <Link to="/receipts/$eventId" params={{ eventId: originalId }} search={{}}>
+        The event that came first
+      </Link>
+    </p>
+  );
+
 function Charges({ event }: { readonly event: Event }): ReactNode {
   const { ratedTransactions } = event;
   if (ratedTransactions.length === 0) {
     return (
       <Empty>
-        <p>
-          This event has no charge{event.reason === null ? '.' : ':'} {event.reason}
-        </p>
+        <p>{withoutChargeText(event)}</p>
+        <Original of={event} />
       </Empty>
     );
   }

@@ -172,18 +172,22 @@ export const DeclaredFields = ({
   readonly faults: ApiProblem['fields'];
   readonly isDisabled: boolean;
   readonly onChange: (text: string) => void;
-}): ReactNode => (
-  <fieldset className="fields" disabled={isDisabled}>
-    <legend className="heard">Input</legend>
-    {fields.map((field) => (
-      <Line
-        key={field.name}
-        of={field}
-        text={text}
-        fault={faults.find((fault) => fault.field === field.name)?.message}
-        isFirst={faults[0]?.field === field.name}
-        onChange={onChange}
-      />
-    ))}
-  </fieldset>
-);
+}): ReactNode => {
+  const refused = new Map(faults.map(({ field, message }) => [field, message]));
+  const first = fields.find(({ name }) => refused.has(name));
+  return (
+    <fieldset className="fields" disabled={isDisabled}>
+      <legend className="heard">Input</legend>
+      {fields.map((field) => (
+        <Line
+          key={field.name}
+          of={field}
+          text={text}
+          fault={refused.get(field.name)}
+          isFirst={field === first}
+          onChange={onChange}
+        />
+      ))}
+    </fieldset>
+  );
+};

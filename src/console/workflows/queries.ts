@@ -158,11 +158,12 @@ const asTyped = (text: string) => ({
 export const validate = (text: string, signal: AbortSignal) =>
   read(api.POST('/v1/workflows/validate', { ...asTyped(text), signal }));
 
-export const publish = (workflowId: string, text: string) =>
+export const publish = (workflowId: string, text: string, basedOn: string) =>
   read(
     api.PUT('/v1/workflows/{workflowId}', {
       params: { path: { workflowId } },
-      ...asTyped(text),
+      body: { definition: {} },
+      bodySerializer: () => `{"definition":${text},"basedOn":${basedOn}}`,
     }),
   );
 

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
@@ -30,19 +30,32 @@ function DefinitionText({
   readonly definition: Written;
 }): ReactNode {
   const published = linesOf(definition);
-  const [changed, setChanged] = useState<string>();
-  const text = changed ?? published;
+  const client = useQueryClient();
+  const live = liveVersion(of) ?? '';
+  /** With the version that was live when it was begun: somebody else may publish meanwhile. */
+  const [changed, setChanged] = useState<{ readonly text: string; readonly basedOn?: string }>();
+  const { text, basedOn = live } = changed ?? { text: published };
   const check = useFaults(text);
   return (
     <>
-      <Editor text={text} onChange={setChanged} check={check} />
+      <Editor
+        text={text}
+        onChange={(typed) => setChanged({ text: typed, basedOn })}
+        check={check}
+      />
       <Action
         operation="updateWorkflow"
-        name={`Publish version ${Number(liveVersion(of)) + 1}`}
+        name={`Publish version ${Number(basedOn) + 1}`}
         isPrimary
         lacks={lackOf(check) ?? (isLive(of) && text === published ? 'Change it first.' : undefined)}
-        onDo={() => publish(of.id, text)}
+        onDo={() => publish(of.id, text, basedOn)}
         onDone={() => setChanged(undefined)}
+        // Who is told of another version, and has read it, may publish after it.
+        onRefused={({ status }) => {
+          if (status !== 409) return;
+          setChanged({ text });
+          void client.invalidateQueries();
+        }}
         told={({ version }) => `Version ${version} is live; what runs keeps its own.`}
       />
     </>

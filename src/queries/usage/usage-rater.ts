@@ -247,6 +247,13 @@ export class UsageRater<R extends Rated = Rated> {
     }
   }
 
+  /** The account that an event names, if there is one; of an event that was passed to `open`. */
+  accountOf(read: UsageEventRead): string | null {
+    const prepared = read.ok ? this.#prepared.get(read.event) : undefined;
+    if (prepared === undefined) return null;
+    return 'compiled' in prepared ? prepared.owner.accountId : prepared.accountId;
+  }
+
   /** Whether the next event is within the operations of one call; the first always is. */
   takes(read: UsageEventRead): boolean {
     if (!read.ok) return true;

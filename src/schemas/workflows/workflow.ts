@@ -11,6 +11,20 @@ export const DefinitionBody = Type.Object(
   { additionalProperties: false, description: 'A workflow of your own.' },
 );
 
+export const NewVersionBody = Type.Object(
+  {
+    ...DefinitionBody.properties,
+    basedOn: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'The version that was read and changed: where another one is live by now, nothing is published (409).',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'A new version of a workflow of your own.' },
+);
+
 export const PublishedVersion = Type.Object(
   {
     id: Uuid('Id of the workflow.'),
@@ -140,7 +154,7 @@ export const definitionOperations = {
     path: '/v1/workflows/{workflowId}',
     ...ofOne,
     summary: 'Publish a new version of a workflow of your own',
-    body: DefinitionBody,
+    body: NewVersionBody,
     writtenPart: 'definition',
     example: examples.workflow,
     details:

@@ -83,6 +83,32 @@ describe('usage events that are sent again', () => {
     expect(await charges()).to.equal(1);
   });
 
+  // spec/beyond.md R607
+  it('are found by their account, and so is what contradicts another one', async () => {
+    const message = usage('acme', serviceId);
+    await rate(tenant, message);
+    const changed = { ...message, dimensions: { api_calls: '101' } };
+    await send(tenant, message, changed, { ...changed, billingAccountRef: 'other' });
+    // In one batch with the first, too.
+    const again = usage('acme', serviceId);
+    await send(tenant, again, again);
+    await waitUntilRated(tenant, 6);
+    const of = async (accountId: string, more = '') => {
+      const { body } = await tenant.get(`/v1/usage-events?accountId=${accountId}${more}`);
+      return (body.data as { status: string; code: string | null }[])
+        .map(({ status, code }) => code ?? status)
+        .sort();
+    };
+    const ofAcme = ['DUPLICATE_CONFLICT', 'duplicate', 'duplicate', 'rated', 'rated'];
+    expect(await of('acme')).to.deep.equal(ofAcme);
+    expect(await of('acme', '&status=rejected')).to.deep.equal(['DUPLICATE_CONFLICT']);
+    expect(await of('acme', '&status=duplicate')).to.have.length(2);
+    // By the account that it names, not that of the one before.
+    expect(await of('other')).to.deep.equal(['DUPLICATE_CONFLICT']);
+    const { body } = await tenant.get('/v1/usage-events/rejections?accountId=acme').expect(200);
+    expect(body.counted).to.equal(1);
+  });
+
   // spec/rating.md R57
   it('repair what was rejected', async () => {
     const bad = usage('acme', serviceId, { dimensions: { api_calls: 'x' } });

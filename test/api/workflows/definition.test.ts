@@ -25,6 +25,18 @@ describe("tenants' workflows: definitions", () => {
       .body;
     expect(next).to.include({ id: made.id, version: 2 });
     expect(next.hash).not.to.equal(made.hash);
+    // spec/beyond.md R608
+    const behind = {
+      ...named('first', { do: [{ other: { set: { size: 'none' } } }] }),
+      basedOn: 1,
+    };
+    const { error } = (await tenant.put('/v1/workflows/first', behind).expect(409)).body;
+    expect(error.details).to.deep.equal({ field: 'basedOn', value: 1, version: 2 });
+    expect(error.message).to.include("'basedOn' 1 is not the live version, which is 2");
+    const after = { ...named('first', changed), basedOn: 2 };
+    expect((await tenant.put('/v1/workflows/first', after).expect(200)).body.version).to.equal(2);
+    await tenant.put('/v1/workflows/first', { ...behind, basedOn: 0 }).expect(400);
+    await tenant.put('/v1/workflows/first', { ...behind, basedOn: '2' }).expect(400);
 
     const shown = (await tenant.get('/v1/workflows/first').expect(200)).body;
     expect(shown.definition).to.deep.equal(named('first', changed).definition);

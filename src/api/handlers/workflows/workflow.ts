@@ -17,7 +17,7 @@ export const definitionHandlers: Handlers<Operations['definition']> = {
   schema: () => ({ ...definitionSchema }),
   validate: ({ body }, scope) => checkDefinition(scope, body.definition),
   create: ({ body }, scope) => createDefinition(scope, body.definition),
-  update: ({ params, body }, scope) => updateDefinition(scope, params.workflowId, body.definition),
+  update: ({ params, body }, scope) => updateDefinition(scope, params.workflowId, body),
   simulate: ({ params, body }, scope) => simulateDefinition(scope, params.workflowId, body),
   timeline: ({ params, query }, scope) =>
     listTasks(scope, params.workflowId, params.executionId, query),
