@@ -106,8 +106,9 @@ describe('operations in the console', function () {
     await visit.told('Something was given up.');
     await visit.told('none: every event of the period');
     await visit.told('Nothing reaches a receiver.');
-    await visit.told('To be looked at: the last audit, webhooks.');
-    await visit.told('Once that is mended, execute it again.');
+    const looked = 'the last audit, rejected events, webhooks, executions that failed';
+    await visit.told(`To be looked at: ${looked}.`);
+    await visit.told('Once that is mended, its page leads to the form with the same input.');
     await visit.find('table', 'Executions that failed, the last first');
     await visit.inspect('operations-bad');
     await visit.tabTo('account-edit');

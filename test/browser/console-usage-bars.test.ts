@@ -247,7 +247,7 @@ describe('bars of usage in the console', function () {
     });
     await story.send(...events);
     await openChart('from=2026-06-10&to=2026-06-11&bucket=hour&dimension=api_calls', 'End');
-    await visit.told('The first 400 of 420 rows; the chart ends before 2026-06-10 19:00.');
+    await visit.told('The first 399 of 420 rows, before 2026-06-10 19:00.');
     expect(await visit.page.evaluate('document.activeElement.ariaValueText')).to.equal(
       '2026-06-10 18:00',
     );

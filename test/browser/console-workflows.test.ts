@@ -71,7 +71,7 @@ describe('workflows and approvals in the console', function () {
     await page.keyboard.type('-1');
     await visit.tabTo('Execute');
     await page.keyboard.press('Enter');
-    await visit.told("'payment_date' is required");
+    await visit.told('“Payment date” is required');
     const refused = `[...document.querySelectorAll('[aria-invalid=true]')].map(({ name }) => name)`;
     expect(await page.evaluate(refused)).to.deep.equal([
       'amount',

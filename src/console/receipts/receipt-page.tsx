@@ -96,12 +96,9 @@ function ComputeAgain({ eventId }: { readonly eventId: string }): ReactNode {
   );
 }
 
-/** Why there is no charge, or none any more. */
+/** Why there is no charge. */
 function withoutChargeText({ status, reason }: Event): string {
   if (status === 'duplicate') return 'This event was sent before: it is charged once.';
-  if (status === 'canceled') {
-    return `It was canceled${reason === null ? '.' : `: ${reason}.`} What it cost is taken back: its corrections, below, say what was billed of it.`;
-  }
   return `This event has no charge${reason === null ? '.' : `: ${reason}`}`;
 }
 
@@ -121,6 +118,11 @@ function Charges({ event }: { readonly event: Event }): ReactNode {
     return (
       <Empty>
         <p>{withoutChargeText(event)}</p>
+        {event.status === 'canceled' ? (
+          <p>
+            Where it had one, its corrections say what of it was billed, and what is taken back.
+          </p>
+        ) : null}
         <Original of={event} />
       </Empty>
     );

@@ -239,23 +239,23 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
             </Empty>
           );
         }
-        const currencies = [...new Set(data.map(({ currency }) => currency))];
         const isAll = BigInt(pagination.total) <= BigInt(rowsMax);
         // Of the last bar some rows may be missing.
         const cut = isAll ? undefined : startOfRow(data[data.length - 1] ?? { bucket: null });
         const used = data.map(startOfRow).filter((start) => start !== cut);
         const starts = startsOf(rangeOf(asked), bucketOf(asked), { used, hasMore: !isAll });
         const isDrawn = bucketOf(asked) !== 'none' && used.length > 0;
+        const rows = isDrawn ? data.filter((row) => startOfRow(row) !== cut) : data;
+        const currencies = [...new Set(rows.map(({ currency }) => currency))];
         return (
           <>
             <Absent dimension={asked.dimension} rows={data} />
-            {isAll ? null : (
+            {cut === undefined ? null : (
               <p role="status">
-                The first {quantityText(String(rowsMax))} of {quantityText(pagination.total)} rows
-                {isDrawn
-                  ? `; the chart ends before ${bucketText(cut ?? '', bucketOf(asked), rangeOf(asked))}`
-                  : ''}
-                . Choose a shorter time, or longer steps.
+                The first {quantityText(String(rows.length))} of {quantityText(pagination.total)}{' '}
+                rows
+                {isDrawn ? `, before ${bucketText(cut, bucketOf(asked), rangeOf(asked))}` : ''}.
+                Choose a shorter time, or longer steps.
               </p>
             )}
             {isDrawn ? <ShownAs way={wayOf(search.show)} onChange={showAs} /> : null}
@@ -263,7 +263,7 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
               <OfCurrency
                 key={currency}
                 currency={currency}
-                rows={data.filter((row) => row.currency === currency)}
+                rows={rows.filter((row) => row.currency === currency)}
                 isAll={isAll}
                 starts={isDrawn ? starts : []}
                 asked={asked}

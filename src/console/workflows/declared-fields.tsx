@@ -151,7 +151,7 @@ function Line({
         )}
       </label>
       <p id={hintId} className={fault === undefined ? 'muted' : 'bad'}>
-        {fault ?? of.hint}
+        {fault?.replace(`'${of.name}'`, `“${of.label}”`) ?? of.hint}
       </p>
     </div>
   );

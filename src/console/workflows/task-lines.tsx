@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Json } from '../shown/json.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import type { TaskRow } from './queries.ts';
 
@@ -100,9 +101,12 @@ const columns: readonly Column<TaskRow>[] = [
         ? orNone(null)
         : approval.decisions.length === 0
           ? `approval is ${approval.status}`
-          : approval.decisions
-              .map(({ decision, decidedBy }) => `${decision} by ${decidedBy}`)
-              .join(', '),
+          : approval.decisions.map(({ decision, decidedBy }, index) => (
+              <span key={decidedBy}>
+                {index === 0 ? '' : ', '}
+                {decision} by <ActorName actor={decidedBy} />
+              </span>
+            )),
   },
   { name: 'Details', show: (row) => <Exchanged row={row} /> },
 ];
