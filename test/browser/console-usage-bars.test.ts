@@ -91,6 +91,10 @@ describe('bars of usage in the console', function () {
     await visit.page.keyboard.press('ArrowLeft');
     await visit.told('2026-03-20: USD 0.70');
     await visit.inspect('usage-days-of-nothing');
+    // 2,208 hours are too many.
+    await visit.open('/console/usage?from=2026-03-01&to=2026-06-01&bucket=hour', 'Usage');
+    await visit.told('The chart leaves out when nothing was used');
+    await openChart('from=2026-03-20&to=2026-03-21&bucket=day', 'Home');
     // A receipt leads to the price that it tells of.
     await visit.page.keyboard.press('Enter');
     await visit.arrive('Usage events');

@@ -235,6 +235,37 @@ describe('workflows and approvals in the console', function () {
     await visit.told('rejected');
   });
 
+  // spec/beyond.md R608
+  it('publishes nothing over a version that came meanwhile, before that was said', async () => {
+    const { page } = visit;
+    const versionOf = (title: string) => ({
+      document: { ...asking.document, name: 'changed-by-two', title },
+      do: [{ done: { set: { by: title } } }],
+    });
+    await story.tenant.post('/v1/workflows', { definition: versionOf('Ours') }).expect(201);
+    await visit.open('/console/workflows', 'Workflows');
+    await visit.click('link', 'Ours');
+    await visit.arrive('Ours');
+    await visit.tabTo('Definition');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.sendCharacter(JSON.stringify(versionOf('Mine')));
+    await visit.told('No fault: it can be published.');
+    const theirs = { definition: versionOf('Theirs'), basedOn: 1 };
+    await story.tenant.put('/v1/workflows/changed-by-two', theirs).expect(200);
+    await visit.tabTo('Publish version 2');
+    await page.keyboard.press('Enter');
+    await visit.told('Version 2 is live, and this is based on version 1');
+    await visit.shoot('workflow-behind');
+    visit.complaints.splice(0);
+    await visit.tabTo('Publish version 3');
+    await page.keyboard.press('Enter');
+    await visit.told('Version 3 is live; what runs keeps its own.');
+    const { body } = await story.tenant.get('/v1/workflows/changed-by-two').expect(200);
+    expect(body.title).to.equal('Mine');
+  });
+
   // spec/beyond.md R374, R375
   it('executes a workflow, and decides what it waits for with before and after', async () => {
     const { page } = visit;

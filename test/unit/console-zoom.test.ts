@@ -80,40 +80,41 @@ describe('the time of a bar, as lists of events take it', () => {
 // spec/beyond.md R592
 describe('the bars of a time', () => {
   const none = { used: [] };
+  const barsOf = (...asked: Parameters<typeof startsOf>) => startsOf(...asked).starts;
   const dayOf = (start: string): string => start.slice(0, 10);
 
   it('begin with the step that the time begins in, and end with the one that it ends in', () => {
     const april = { from: '2026-03-30', to: '2026-04-02' };
-    expect(startsOf(april, 'day', none)).to.deep.equal([
+    expect(barsOf(april, 'day', none)).to.deep.equal([
       '2026-03-30T00:00:00.000Z',
       '2026-03-31T00:00:00.000Z',
       '2026-04-01T00:00:00.000Z',
     ]);
     // 10 March is a Tuesday.
-    const weeks = startsOf({ from: '2026-03-10', to: '2026-03-24' }, 'week', none);
+    const weeks = barsOf({ from: '2026-03-10', to: '2026-03-24' }, 'week', none);
     expect(weeks.map(dayOf)).to.deep.equal(['2026-03-09', '2026-03-16', '2026-03-23']);
-    const months = startsOf({ from: '2025-12-31', to: '2026-02-02' }, 'month', none);
+    const months = barsOf({ from: '2025-12-31', to: '2026-02-02' }, 'month', none);
     expect(months.map(dayOf)).to.deep.equal(['2025-12-01', '2026-01-01', '2026-02-01']);
     const part = { from: '2026-03-10T06:30:00Z', to: '2026-03-10T08:00:00Z' };
-    expect(startsOf(part, 'hour', none).map((start) => start.slice(11, 16))).to.deep.equal([
+    expect(barsOf(part, 'hour', none).map((start) => start.slice(11, 16))).to.deep.equal([
       '06:00',
       '07:00',
     ]);
-    expect(startsOf(part, 'minute', none)).to.have.length(90);
+    expect(barsOf(part, 'minute', none)).to.have.length(90);
     // Before 1970, too.
-    expect(
-      startsOf({ from: '1969-12-31', to: '1970-01-02' }, 'week', none).map(dayOf),
-    ).to.deep.equal(['1969-12-29']);
+    expect(barsOf({ from: '1969-12-31', to: '1970-01-02' }, 'week', none).map(dayOf)).to.deep.equal(
+      ['1969-12-29'],
+    );
   });
 
   it('end with now, or with what is later all the same, and before what is not known', () => {
     const from = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
-    expect(startsOf({ from, to: '9999-12-31' }, 'day', none)).to.have.length(3);
+    expect(barsOf({ from, to: '9999-12-31' }, 'day', none)).to.have.length(3);
     const used = [new Date(Date.parse(from) + 4 * 86_400_000).toISOString()];
-    expect(startsOf({ from, to: '9999-12-31' }, 'day', { used })).to.have.length(5);
+    expect(barsOf({ from, to: '9999-12-31' }, 'day', { used })).to.have.length(5);
     const march = { from: '2026-03-01', to: '2026-04-01' };
     const first = { used: ['2026-03-02T00:00:00.000Z'], hasMore: true };
-    expect(startsOf(march, 'day', first).map(dayOf)).to.deep.equal(['2026-03-01', '2026-03-02']);
+    expect(barsOf(march, 'day', first).map(dayOf)).to.deep.equal(['2026-03-01', '2026-03-02']);
   });
 
   it('are those alone that have something where there would be more than a thousand', () => {
@@ -123,11 +124,13 @@ describe('the bars of a time', () => {
       '2026-01-02T03:00:00.000Z',
     ];
     const year = { from: '2025-01-01', to: '2026-02-01' };
-    expect(startsOf(year, 'hour', { used })).to.deep.equal([used[1], used[0]]);
+    expect(barsOf(year, 'hour', { used })).to.deep.equal([used[1], used[0]]);
+    expect(startsOf(year, 'hour', { used }).hasGaps).to.equal(true);
     // 1,000 hours are 41 days and 16 hours.
     const most = { from: '2025-01-01', to: '2025-02-11T16:00:00Z' };
-    expect(startsOf(most, 'hour', none)).to.have.length(1_000);
-    expect(startsOf({ ...most, to: '2025-02-11T17:00:00Z' }, 'hour', none)).to.deep.equal([]);
-    expect(startsOf(year, 'none', { used: ['', ''] })).to.deep.equal(['']);
+    expect(barsOf(most, 'hour', none)).to.have.length(1_000);
+    expect(barsOf({ ...most, to: '2025-02-11T17:00:00Z' }, 'hour', none)).to.deep.equal([]);
+    expect(startsOf(most, 'hour', none).hasGaps).to.equal(false);
+    expect(barsOf(year, 'none', { used: ['', ''] })).to.deep.equal(['']);
   });
 });

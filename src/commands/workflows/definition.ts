@@ -171,7 +171,7 @@ export async function updateDefinition(
     const found = await lockDefinition(trx, scope, key);
     const { id, version: last } = found;
     if (basedOn !== undefined && basedOn !== last) {
-      const message = `'basedOn' ${basedOn} is not the live version, which is ${last}: read what that one changed, and publish with it`;
+      const message = `Version ${last} is live, and this is based on version ${basedOn} ('basedOn'): look at what changed since, before you publish over it`;
       throw problem.conflict(message, { field: 'basedOn', value: basedOn, version: last });
     }
     const current = await WorkflowVersion.query(trx)

@@ -117,7 +117,8 @@ export function UsageView(): ReactNode {
       <Loaded query={query}>
         {({ data, range }) => {
           if (data.length === 0) return <p className="empty">{texts.noUsage}</p>;
-          const starts = startsOf(range, 'day', { used: data.map(({ bucket }) => bucket ?? '') });
+          const used = data.map(({ bucket }) => bucket ?? '');
+          const { starts } = startsOf(range, 'day', { used });
           return (
             <>
               <Attributes />

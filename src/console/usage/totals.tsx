@@ -243,7 +243,7 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
         // Of the last bar some rows may be missing.
         const cut = isAll ? undefined : startOfRow(data[data.length - 1] ?? { bucket: null });
         const used = data.map(startOfRow).filter((start) => start !== cut);
-        const starts = startsOf(rangeOf(asked), bucketOf(asked), { used, hasMore: !isAll });
+        const bars = startsOf(rangeOf(asked), bucketOf(asked), { used, hasMore: !isAll });
         const isDrawn = bucketOf(asked) !== 'none' && used.length > 0;
         const rows = isDrawn ? data.filter((row) => startOfRow(row) !== cut) : data;
         const currencies = [...new Set(rows.map(({ currency }) => currency))];
@@ -259,13 +259,19 @@ export function Totals({ search }: { readonly search: UsageSearch }): ReactNode 
               </p>
             )}
             {isDrawn ? <ShownAs way={wayOf(search.show)} onChange={showAs} /> : null}
+            {isDrawn && bars.hasGaps && wayOf(search.show) !== 'table' ? (
+              <p>
+                The chart leaves out when nothing was used: so long a time has too many steps.
+                Choose a shorter time, or longer steps.
+              </p>
+            ) : null}
             {currencies.map((currency) => (
               <OfCurrency
                 key={currency}
                 currency={currency}
                 rows={rows.filter((row) => row.currency === currency)}
                 isAll={isAll}
-                starts={isDrawn ? starts : []}
+                starts={isDrawn ? bars.starts : []}
                 asked={asked}
                 search={search}
               />

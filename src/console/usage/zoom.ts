@@ -40,26 +40,26 @@ const barsMax = 1_000;
 /**
  * When each bar of a time begins, those of nothing, too, so that days stand apart as far as they are: from
  * where what is shown begins to where it ends or now is, or the last that has something. `hasMore`: it is not
- * known what there is after that.
+ * known what there is after that. `hasGaps`: of so long a time there are those alone that have something.
  */
 export function startsOf(
   shown: Range,
   bucket: Bucket,
   { used, hasMore = false }: { readonly used: readonly string[]; readonly hasMore?: boolean },
-): string[] {
+): { readonly starts: readonly string[]; readonly hasGaps: boolean } {
   const alone = [...new Set(used)].toSorted();
-  if (bucket === 'none') return alone;
+  if (bucket === 'none') return { starts: alone, hasGaps: false };
   const known = hasMore ? 0 : Math.min(Date.parse(shown.to) - 1, Date.now());
   const last = Math.max(known, Date.parse(alone.at(-1) ?? shown.from));
   const starts: string[] = [];
   let at = startOf(Date.parse(shown.from), bucket);
   while (at <= last) {
-    if (starts.length === barsMax) return alone;
+    if (starts.length === barsMax) return { starts: alone, hasGaps: true };
     const start = new Date(at).toISOString();
     starts.push(start);
     at = endOf(start, bucket);
   }
-  return starts;
+  return { starts, hasGaps: false };
 }
 
 /**

@@ -8,6 +8,7 @@ import { DataTable, type Column } from '../shown/data-table.tsx';
 import { ApiProblem } from '../api/problem.ts';
 import { linesOf, type Written } from '../api/written-json.ts';
 import { Loaded } from '../shown/loaded.tsx';
+import { ActorName } from '../shown/names.tsx';
 import { Facts, Instant } from '../shown/values.tsx';
 import { Editor, lackOf, useFaults } from './editor.tsx';
 import { Executions } from './executions.tsx';
@@ -88,7 +89,7 @@ function Versions({ of: { id, versions = [] } }: { readonly of: Workflow }): Rea
       ),
     },
     { name: 'Published', show: ({ createdAt }) => <Instant at={createdAt} /> },
-    { name: 'By', show: ({ publishedBy }) => <bdi>{publishedBy}</bdi> },
+    { name: 'By', show: ({ publishedBy }) => <ActorName actor={publishedBy} /> },
     { name: 'Hash', show: ({ hash }) => <code>{hash.slice(0, 12)}</code> },
   ];
   return (

@@ -32,7 +32,7 @@ describe("tenants' workflows: definitions", () => {
     };
     const { error } = (await tenant.put('/v1/workflows/first', behind).expect(409)).body;
     expect(error.details).to.deep.equal({ field: 'basedOn', value: 1, version: 2 });
-    expect(error.message).to.include("'basedOn' 1 is not the live version, which is 2");
+    expect(error.message).to.include('Version 2 is live, and this is based on version 1');
     const after = { ...named('first', changed), basedOn: 2 };
     expect((await tenant.put('/v1/workflows/first', after).expect(200)).body.version).to.equal(2);
     await tenant.put('/v1/workflows/first', { ...behind, basedOn: 0 }).expect(400);
