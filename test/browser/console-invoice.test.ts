@@ -63,7 +63,7 @@ describe('an invoice in the console', function () {
     await visit.find('table', 'Tax by rate');
     expect(await visit.text()).to.match(/Payment\s+Not due/);
     await visit.click('link', 'Acme & Söhne');
-    await visit.told('on 2 open invoices');
+    await visit.told('on invoices: 2 are open');
   });
 
   // spec/beyond.md R482

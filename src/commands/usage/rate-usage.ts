@@ -17,6 +17,7 @@ import {
   type PreparedAhead,
 } from '../../queries/usage/usage-rater.js';
 import { ratePrepared, type UsageEvent as ReadEvent } from '../../rating/index.js';
+import { nameAccounts } from './named-accounts.js';
 import { UsageBatch, type UsageEnds } from './usage-batch.js';
 import { makeUsagePartitions } from '../../models/usage/finding/usage-partition.js';
 import { isRace, isUnstorable, lacksPartition } from '../../kernel/sql-state.js';
@@ -201,22 +202,21 @@ async function rateInTransaction(
     onFault: input.onFault,
     ahead: input.ahead,
   });
+  const named = await nameAccounts(trx, tenantId, rater, candidates);
   const takes = ({ message }: ParsedRecord): boolean => !batch.isFull && rater.takes(message.read);
   const rate = ({ record, message }: ParsedRecord, portions: Portions): Promise<void> => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
-    const accountId = rater.accountOf(message.read);
+    const accountId = named.accountOf(message);
     const place = { id, partition, offset, orgId, receivedAt, accountId, text };
-    batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
+    batch.add(place, message, () => (fault === undefined ? named.rate(message) : refused));
     return batch.charge(portions);
   };
   const candidatesEnd = rest[candidates.length]?.record.offset ?? input.end;
   const { end, count } = await rateEach(takes, candidates, candidatesEnd, rate);
   input.onWriting?.();
-  if (!input.areKept) {
-    const rated = candidates.slice(0, count).map(({ record }) => record);
-    await insertMessages(trx, tenantId, partition, rated);
-  }
+  const taken = candidates.slice(0, count).map(({ record }) => record);
+  if (!input.areKept) await insertMessages(trx, tenantId, partition, taken);
   const tallies = batch.tallies();
   const own = tallies.get(partition) ?? noChange();
   tallies.set(partition, own);

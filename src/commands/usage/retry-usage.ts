@@ -14,6 +14,7 @@ import { messageOf } from '../../queries/usage/gone-message.js';
 import { UsageRater } from '../../queries/usage/usage-rater.js';
 import { ratePrepared } from '../../rating/index.js';
 import { isRace } from '../../kernel/sql-state.js';
+import { nameAccounts } from './named-accounts.js';
 import { UsageBatch } from './usage-batch.js';
 
 interface RetryUsageInput {
@@ -73,6 +74,7 @@ async function retryInTransaction(
     readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
     onFault,
   });
+  const named = await nameAccounts(trx, tenantId, rater, candidates);
   const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
   const portions = new Portions();
   const isWhole = chosen.length === found.length && found.length < pageSize;
@@ -82,7 +84,7 @@ async function retryInTransaction(
       last = candidates[index - 1]?.event.id;
       break;
     }
-    batch.retry(event, message, rater.rate(message.read));
+    batch.retry(event, message, named.rate(message));
     await batch.charge(portions);
   }
   const advancing = [...batch.tallies()]

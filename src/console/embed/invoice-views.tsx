@@ -23,8 +23,8 @@ const Named = ({ of }: { readonly of: { readonly Name: string } | null }): React
   of === null ? <None /> : <Status name={of.Name} />;
 
 /** How its payment stands; nobody owes what is void, or credits another invoice. */
-const isOwed = (status: string | undefined, creditedInvoiceId: string | null): boolean =>
-  status !== 'Void' && creditedInvoiceId === null;
+const isOwed = (status: string | undefined, type: string | undefined): boolean =>
+  status !== 'Void' && type !== 'Credit Note';
 
 const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => {
   const money = (amount: string, of: Summary['Currency__r']): string =>
@@ -45,8 +45,8 @@ const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => 
     { name: texts.status, show: ({ InvoiceStatus__r: of }) => <Named of={of} /> },
     {
       name: texts.payment,
-      show: ({ InvoiceStatus__r: status, CreditedInvoiceId, PaymentStatus__r: of }) => (
-        <Named of={isOwed(status?.Name, CreditedInvoiceId) ? of : null} />
+      show: ({ InvoiceStatus__r: status, InvoiceType__r: type, PaymentStatus__r: of }) => (
+        <Named of={isOwed(status?.Name, type?.Name) ? of : null} />
       ),
     },
     { name: texts.total, isNumber: true, show: ({ Total, Currency__r: of }) => money(Total, of) },
@@ -109,8 +109,13 @@ const itemColumns = (spoken: Spoken): readonly Column<Item>[] => {
     {
       name: texts.price,
       isNumber: true,
-      show: ({ ratePerUnit, currency }) =>
-        ratePerUnit === null ? <None /> : formats.money(ratePerUnit, currency),
+      // None where tiers make the amount, as on the PDF: what they come to on average nobody agreed on.
+      show: ({ tiers, ratePerUnit, currency }) =>
+        ratePerUnit === null || tiers.length > 0 ? (
+          <None />
+        ) : (
+          formats.money(ratePerUnit.replace('-', ''), currency)
+        ),
     },
     { name: texts.tax, isNumber: true, show: ({ tax, currency }) => formats.money(tax, currency) },
     {
@@ -158,7 +163,7 @@ export function InvoiceView({ id }: { readonly id: string }): ReactNode {
                 [texts.status, <Status key="status" name={found.invoiceStatus} />],
                 [
                   texts.payment,
-                  isOwed(found.invoiceStatus, found.creditedInvoiceId) ? (
+                  isOwed(found.invoiceStatus, found.invoiceType) ? (
                     <Status key="payment" name={found.paymentStatus} />
                   ) : (
                     <None key="payment" />

@@ -57,7 +57,9 @@ export const eventList = (page: number, of: UsageOf | undefined) =>
     queryKey: ['events', page, of],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const query = { ...of, limit: digits(pageSize), offset: digits(page * pageSize) };
+      // What repeats another event would stand there as charged nothing.
+      const rated = { status: 'rated' } as const;
+      const query = { ...of, ...rated, limit: digits(pageSize), offset: digits(page * pageSize) };
       const { data, pagination } = await read(
         api.GET('/v1/usage-events', { params: { query }, signal }),
       );

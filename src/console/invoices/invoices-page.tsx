@@ -52,6 +52,7 @@ const columns: readonly Column<Row>[] = [
     name: 'Payment',
     show: ({
       InvoiceStatus__r: status,
+      InvoiceType__r: type,
       PaymentStatus__r: payment,
       CreditedInvoiceId,
       DueStatus,
@@ -59,6 +60,7 @@ const columns: readonly Column<Row>[] = [
       <Status
         name={paymentOf({
           status: status?.Name,
+          invoiceType: type?.Name,
           creditedInvoiceId: CreditedInvoiceId,
           dueStatus: DueStatus,
           paymentStatus: payment?.Name,

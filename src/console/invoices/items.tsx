@@ -19,25 +19,30 @@ export const rangeText = (from: string | null, to: string | null): string | null
 /** Tiers that are shown of an item; its page leads to all of them. */
 const tiersShown = 5;
 
+/** A price as it was agreed: where less is charged than before, volume and amount say so. */
+const priceText = (price: string, currency: string): string =>
+  moneyText(price.replace('-', ''), currency);
+
 /** The price of a unit; of tiers each, as the PDF has them: what they come to on average nobody agreed on. */
-const Price = ({ of: { tiers, ratePerUnit, currency } }: { readonly of: Item }): ReactNode =>
-  tiers.length === 0 ? (
-    orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency))
-  ) : (
+function Price({ of: { tiers, ratePerUnit, currency } }: { readonly of: Item }): ReactNode {
+  if (tiers.length === 0) {
+    return orNone(ratePerUnit === null ? null : priceText(ratePerUnit, currency));
+  }
+  const used = tiers.filter(({ volume, amount }) => volume !== '0' || amount !== '0');
+  return (
     <ul className="lines">
-      {tiers
-        .slice(0, tiersShown)
-        .map(({ tierNum, volume, ratePerUnit: rate, flatRate, amount }) => (
-          <li key={tierNum}>
-            {quantityText(volume)} {flatRate ? 'for' : 'at'}{' '}
-            {moneyText(flatRate ? amount : rate, currency)}
-          </li>
-        ))}
-      {tiers.length > tiersShown ? (
-        <li>and {quantityText(String(tiers.length - tiersShown))} tiers more</li>
+      {used.slice(0, tiersShown).map(({ tierNum, volume, ratePerUnit: rate, flatRate, amount }) => (
+        <li key={tierNum}>
+          {quantityText(volume)} {flatRate ? 'for' : 'at'}{' '}
+          {priceText(flatRate ? amount : rate, currency)}
+        </li>
+      ))}
+      {used.length > tiersShown ? (
+        <li>and {quantityText(String(used.length - tiersShown))} tiers more</li>
       ) : null}
     </ul>
   );
+}
 
 /** What an item says of itself, beside its name. */
 export const itemColumns: readonly Column<Item>[] = [

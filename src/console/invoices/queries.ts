@@ -40,13 +40,17 @@ export function paymentOf({
   creditedInvoiceId,
   dueStatus,
   paymentStatus,
+  invoiceType,
 }: {
   readonly status: string | undefined;
+  readonly invoiceType: string | undefined;
   readonly creditedInvoiceId: string | null;
   readonly dueStatus: string;
   readonly paymentStatus: string | undefined;
 }): string | null {
   if (status === 'Void' || creditedInvoiceId !== null) return null;
+  // Owed to the customer, until something is paid with it.
+  if (invoiceType === 'Credit Note') return dueStatus === 'Settled' ? 'Settled' : 'Open';
   if (dueStatus === 'Overdue') return 'Overdue';
   if (dueStatus === 'Settled') return 'Paid';
   return paymentStatus === 'Partially Paid' ? 'Partially paid' : 'Not due';

@@ -98,16 +98,18 @@ function ComputeAgain({ eventId }: { readonly eventId: string }): ReactNode {
 
 /** Why there is no charge. */
 function withoutChargeText({ status, reason }: Event): string {
-  if (status === 'duplicate') return 'This event was sent before: it is charged once.';
+  if (status === 'duplicate') {
+    return 'It has the id of another event, which counts in its place: that one is charged.';
+  }
   return `This event has no charge${reason === null ? '.' : `: ${reason}`}`;
 }
 
-/** The event that has the same id of its sender, and was first. */
+/** The event that has the same id of its sender, and counts. */
 const Original = ({ of: { originalId } }: { readonly of: Event }): ReactNode =>
   originalId === null ? null : (
     <p>
       <Link to="/receipts/$eventId" params={{ eventId: originalId }} search={{}}>
-        The event that came first
+        The event that counts
       </Link>
     </p>
   );

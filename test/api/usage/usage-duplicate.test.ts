@@ -109,6 +109,19 @@ describe('usage events that are sent again', () => {
     expect(body.counted).to.equal(1);
   });
 
+  // spec/beyond.md R607
+  it('are found by their account though they are no events, also once they are tried again', async () => {
+    const { externalTransactionId: id } = usage('acme', serviceId);
+    const message = { externalTransactionId: id, billingAccountRef: 'acme', serviceId: 'none' };
+    await send(tenant, message, { ...message, externalTransactionId: 'b', billingAccountRef: 'x' });
+    await waitUntilRated(tenant, 2);
+    const path = '/v1/usage-events?accountId=acme';
+    const [found] = (await tenant.get(path).expect(200)).body.data;
+    expect(found).to.include({ externalTransactionId: id, code: 'INVALID_EVENT' });
+    await tenant.post(`/v1/usage-events/${found.id as string}/retry`).expect(200);
+    expect((await tenant.get(path).expect(200)).body.pagination.total).to.equal(1);
+  });
+
   // spec/rating.md R57
   it('repair what was rejected', async () => {
     const bad = usage('acme', serviceId, { dimensions: { api_calls: 'x' } });
