@@ -39,7 +39,7 @@ export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
   readonly rejected: ReadonlyMap<string, number>;
 }
 
-/** The position of a message in the log. */
+/** The position of a message in the log, and the account that it names. */
 export type Place = Pick<
   UsageEventRow,
   'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt' | 'accountId'

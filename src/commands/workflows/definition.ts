@@ -170,10 +170,6 @@ export async function updateDefinition(
   return scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
     const { id, version: last } = found;
-    if (basedOn !== undefined && basedOn !== last) {
-      const message = `Version ${last} is live, and this is based on version ${basedOn} ('basedOn'): look at what changed since, before you publish over it`;
-      throw problem.conflict(message, { field: 'basedOn', value: basedOn, version: last });
-    }
     const current = await WorkflowVersion.query(trx)
       .forTenant(tenantId)
       .findOne({ definitionId: id, version: last })
@@ -189,6 +185,10 @@ export async function updateDefinition(
       // A token lasts for a session, and the next one may stand when this one is revoked.
       await current.$query(trx).forTenant(tenantId).patch(credentialOf(scope));
       return { id, name, version: last, hash };
+    }
+    if (basedOn !== undefined && basedOn !== last) {
+      const message = `Version ${last} is live, and this is based on version ${basedOn} ('basedOn'): look at what changed since, before you publish over it`;
+      throw problem.conflict(message, { field: 'basedOn', value: basedOn, version: last });
     }
     if (last >= versionsMax) {
       throw problem.conflict(`There are ${versionsMax} versions, the most that there may be.`);
