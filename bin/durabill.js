@@ -12,6 +12,7 @@ try {
   process.stderr.write(`durabill: cannot compile src to dist: ${error.message}\n`);
   process.exit(1);
 }
-if (process.argv.includes('start')) bundleConsoleBeside();
+// Once the start has said that all is ready: it needs both processors until then (docs/decisions/0469).
+if (process.argv.includes('start')) process.once('durabill.ready', bundleConsoleBeside);
 process.setSourceMapsEnabled(true);
 await import('../dist/cli/main.js');

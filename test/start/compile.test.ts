@@ -4,7 +4,13 @@ import { expect } from 'chai';
 import { makeFolder, removeFolder, repository, startProgram } from './workbench.js';
 
 const saying = (text: string): string =>
-  `import { word } from '../word.js';\nconst text: string = '${text}';\nprocess.stdout.write(text + word);\n`;
+  [
+    `import { word } from '../word.js';`,
+    `const text: string = '${text}';`,
+    'process.stdout.write(text + word);',
+    // As a start does once it has printed that all is ready.
+    `process.emit('durabill.ready');\n`,
+  ].join('\n');
 
 describe('the program is compiled when it is started', () => {
   let folder = '';

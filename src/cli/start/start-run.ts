@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../platform/config/config.js';
 import { StartupError, firstLine } from '../../platform/startup-error.js';
@@ -172,6 +173,8 @@ async function startParts(run: Run): Promise<void> {
   process.stdout.write(
     `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
   );
+  // The console is bundled from now on, where that was not done (`bin/durabill.js`).
+  (process as EventEmitter).emit('durabill.ready');
   if (apiUrl !== null) await parts.warmUpMcp();
 }
 
