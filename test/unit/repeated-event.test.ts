@@ -16,7 +16,14 @@ describe('an event that is repeated', () => {
     return new UsageBatch(run, at);
   };
   const add = (batch: UsageBatch, message: ReadMessage, outcome: Outcome = rated): void => {
-    const place = { id: newId(), partition: 0, offset: 1, orgId: null, receivedAt: at, accountId: null };
+    const place = {
+      id: newId(),
+      partition: 0,
+      offset: 1,
+      orgId: null,
+      receivedAt: at,
+      accountId: null,
+    };
     // Another text than all others: what has the same one is not compared any further.
     batch.add({ ...place, text: newId() }, message, () => outcome);
   };
