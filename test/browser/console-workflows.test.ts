@@ -42,6 +42,16 @@ describe('workflows and approvals in the console', function () {
     visit = opened;
   });
 
+  /** Writes a text in the place of all that stands in a field. */
+  const retype = async (label: string, text: string): Promise<void> => {
+    const { keyboard } = visit.page;
+    await visit.tabTo(label);
+    await keyboard.down('Control');
+    await keyboard.press('a');
+    await keyboard.up('Control');
+    await keyboard.sendCharacter(text);
+  };
+
   it('says that nothing waits for approval', async () => {
     await visit.open('/console/approvals', 'Approvals');
     await visit.told('Nothing waits for you.');
@@ -144,11 +154,7 @@ describe('workflows and approvals in the console', function () {
     await visit.told('No fault: it can be published.');
     const { page } = visit;
     const type = async (text: string): Promise<void> => {
-      await visit.tabTo('Definition');
-      await page.keyboard.down('Control');
-      await page.keyboard.press('a');
-      await page.keyboard.up('Control');
-      await page.keyboard.sendCharacter(text);
+      await retype('Definition', text);
     };
     await type('{\n  "document": {}\n,}');
     await visit.told('Line 3, column');
@@ -246,11 +252,7 @@ describe('workflows and approvals in the console', function () {
     await visit.open('/console/workflows', 'Workflows');
     await visit.click('link', 'Ours');
     await visit.arrive('Ours');
-    await visit.tabTo('Definition');
-    await page.keyboard.down('Control');
-    await page.keyboard.press('a');
-    await page.keyboard.up('Control');
-    await page.keyboard.sendCharacter(JSON.stringify(versionOf('Mine')));
+    await retype('Definition', JSON.stringify(versionOf('Mine')));
     await visit.told('No fault: it can be published.');
     const theirs = { definition: versionOf('Theirs'), basedOn: 1 };
     await story.tenant.put('/v1/workflows/changed-by-two', theirs).expect(200);
@@ -273,11 +275,7 @@ describe('workflows and approvals in the console', function () {
     await visit.click('link', 'Raises a limit');
     await visit.arrive('Raises a limit');
     const execute = async (input: string): Promise<void> => {
-      await visit.tabTo('Input, as JSON');
-      await page.keyboard.down('Control');
-      await page.keyboard.press('a');
-      await page.keyboard.up('Control');
-      await page.keyboard.sendCharacter(input);
+      await retype('Input, as JSON', input);
       await visit.tabTo('Execute');
       await page.keyboard.press('Enter');
     };
