@@ -237,6 +237,7 @@ describe('executions in the console', function () {
     await story.tenant.post('/v1/workflows', { definition: many }).expect(201);
     await visit.click('link', 'Execution of count');
     await visit.told('1 to 100 of 121');
+    await visit.quiet();
   });
 
   // spec/beyond.md R462
@@ -250,6 +251,9 @@ describe('executions in the console', function () {
     await visit.click('link', 'what it did');
     await visit.told('cancel-usage-event');
     await visit.told(reason);
+    // No form does it again, and no workflow of its name is asked for in vain.
+    await visit.quiet();
+    expect(await visit.text()).to.not.include('Execute it again');
   });
 
   // spec/beyond.md R530

@@ -12,7 +12,7 @@ import { Pager } from '../shown/pager.tsx';
 import { ActorName } from '../shown/names.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { cancel, execution, tasksSize, timeline, workflow, type Execution } from './queries.ts';
+import { builtInIds, cancel, execution, tasksSize, timeline, type Execution } from './queries.ts';
 import { durationText, TaskLines } from './task-lines.tsx';
 
 /** What leads to the record of a flow in its output. */
@@ -114,15 +114,16 @@ const Result = ({ of }: { readonly of: Execution }): ReactNode =>
     </p>
   );
 
-/** The way to do the same again, changed or not, where it is started by a form. */
+/** The way to do the same again, changed or not; what an operation of its own starts has no form. */
 function Again({ of }: { readonly of: Execution }): ReactNode {
-  const { data } = useQuery(workflow(of.workflowId));
-  if (data === undefined) return null;
+  const isOwn = of.workflowVersion !== null;
+  const { data } = useQuery({ ...builtInIds, enabled: !isOwn });
+  if (!isOwn && data?.includes(of.workflowId) !== true) return null;
   return (
     <p>
       <Link
         to="/workflows/$workflowId"
-        params={{ workflowId: data.id }}
+        params={{ workflowId: of.workflowId }}
         search={{ again: of.executionId }}
       >
         Execute it again with this input

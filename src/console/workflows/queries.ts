@@ -127,6 +127,17 @@ export const deliveriesOf = (workflowId: string, executionId: string) =>
       ),
   });
 
+/** The ids of what is built in and executed by name: they come first, and are the same in every answer. */
+export const builtInIds = queryOptions({
+  queryKey: ['built-in workflows'],
+  staleTime: Infinity,
+  queryFn: async ({ signal }) => {
+    const query = { limit: digits(100) };
+    const { data } = await read(api.GET('/v1/workflows', { params: { query }, signal }));
+    return data.filter(({ version }) => version === null).map(({ id }) => id);
+  },
+});
+
 /** What a definition may have. */
 export const definitionForm = queryOptions({
   queryKey: ['form of definitions'],
