@@ -108,7 +108,12 @@ describe('killed in the middle of every flow', function () {
     await product.launch();
     expect(await lost).to.equal('lost');
     tellFigures({ 'payments saved before the kill': saved });
-    const answer = await send();
+    // A machine that is slow comes to the end of the wait for an answer first: the same is asked again.
+    let answer = await send();
+    for (const deadline = Date.now() + 120_000; answer.status === 504 && Date.now() < deadline;) {
+      answer = await send();
+    }
+    expect(answer.status).to.equal(200);
     const body = (await answer.json()) as { completed: number; data: { output: object }[] };
     expect(body.completed).to.equal(1_000);
     expect(body.data[999]?.output).to.include({ paymentReference: 'K-999' });

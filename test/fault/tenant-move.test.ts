@@ -44,7 +44,7 @@ const killOnce: WorkerOptions['activityInterceptors'] = [
 
 /** spec/platform.md R128 to R130. Two PostgreSQL servers. */
 describe('a tenant that is moved', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let cell: StoppableCell;
   let instance: TestInstance;
   before(async () => {
@@ -71,7 +71,7 @@ describe('a tenant that is moved', function () {
 
   /** The last progress of a move that has ended, with the rows that it left removed. */
   const ended = async (tenantId: string): Promise<MoveProgress> => {
-    for (const deadline = Date.now() + 90_000; await isMoveRunning(client(), tenantId);) {
+    for (const deadline = Date.now() + 240_000; await isMoveRunning(client(), tenantId);) {
       if (Date.now() > deadline) {
         throw new Error(JSON.stringify(await readTenantMove(client(), tenantId)));
       }
