@@ -12,7 +12,7 @@ const LOG_MAX_BYTES = 10 * 1024 * 1024;
  * How far servers come behind the product for the processors of one machine: each message to one of them
  * wakes it, and it would take the processor from whoever serves all tenants (docs/decisions/0481).
  */
-const behind = 5;
+export const serversBehind = 5;
 
 interface SpawnOptions extends Partial<ServerUser> {
   args: readonly string[];
@@ -50,7 +50,7 @@ export async function startDetached(
   try {
     const logStart = (await log.stat()).size;
     const child = withClosedFiles(() =>
-      spawn('nice', ['-n', String(behind), program, ...args], {
+      spawn('nice', ['-n', String(serversBehind), program, ...args], {
         ...user,
         cwd,
         detached: true,

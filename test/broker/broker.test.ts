@@ -308,11 +308,11 @@ for (const kind of brokerKinds) {
         'recovery',
       );
       await until(async () => (await ready()).broker, 'readiness');
-    }).timeout(60_000);
+    }).timeout(120_000);
   });
 
   describe(`usage through ${kind.name}`, function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     const running: RunningWorkers[] = [];
     const platforms: Platform[] = [];
     let instance: TestInstance;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Browser } from 'puppeteer-core';
 import { demoAccount, demoService } from '../../src/cli/demo/demo-catalog.js';
 import { KillableProduct } from '../start/killable.js';
+import { until } from '../start/workbench.js';
 import { openBrowser } from '../support/servers/browser.js';
 import { signIn, visitConsole, type ConsoleVisit } from '../support/servers/console.js';
 import { Reader } from '../support/servers/reader.js';
@@ -74,8 +75,9 @@ describe('the console of a server that is killed', function () {
     await send('after');
     await reader.reads('3 events were accepted in all.');
     await page.waitForFunction(`!document.body.innerText.includes(${JSON.stringify(away)})`);
-    const rated = await product.query('select 1 from rated_transaction');
-    expect(rated).to.have.length(3);
+    // What was accepted is rated a moment later.
+    const rated = () => product.query('select 1 from rated_transaction');
+    await until(async () => (await rated()).length === 3, 60_000, 'the rating of all three');
 
     // Whoever was signed in still is, on pages that were never loaded before, too.
     await reader.go('Webhooks');

@@ -121,5 +121,5 @@ describe('a database that is away while flows time out', function () {
     await workers.drain();
     await platform.close();
     await other.close();
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

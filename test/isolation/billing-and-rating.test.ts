@@ -192,5 +192,5 @@ describe('usage that streams in while its month is billed', () => {
     }
     // 8 x 75 events of 100 x 0.01.
     expect(total).to.deep.equal({ billed: '600', rated: '600' });
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

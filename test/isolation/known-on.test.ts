@@ -4,7 +4,7 @@ import { useStory } from '../support/story/story.js';
 
 /** What was known at an instant, asked at that instant and again, while usage is rated. */
 describe('what was known on an instant', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const story = useStory({ startsOn: '2026-04-02', forEachTest: true });
   const { tenant } = story;
 

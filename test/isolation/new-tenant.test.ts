@@ -27,7 +27,7 @@ async function sendUsage(tenant: TestTenant): Promise<void> {
 
 /** Statistics of a large database learn of a new tenant when its tables have grown by a tenth. */
 describe('a tenant that the statistics of the database do not know', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   let tenant: TestTenant;
 

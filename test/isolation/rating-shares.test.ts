@@ -103,7 +103,7 @@ describe('tenants that share the slots of rating', () => {
     expect((await summary(failing)).pending).to.equal(8);
     // A second, or where the machine is busy with other things, what that makes of it.
     expect(beside, `alone ${alone} ms`).to.be.below(Math.max(1_000, 8 * alone));
-  }).timeout(90_000);
+  }).timeout(120_000);
 
   it('go on behind a range that the log has lost, which is recorded', async () => {
     const tenant = await instance.tenant();
@@ -130,7 +130,7 @@ describe('tenants that share the slots of rating', () => {
     const [id = ''] = await send(tenant, usage(account, service));
     await waitUntilRated(tenant);
     expect(await event(tenant, id)).to.include({ status: 'rated', offset: 5 });
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it('go on behind a partition of which the log has nothing any more', async () => {
     const tenant = await instance.tenant();
@@ -147,5 +147,5 @@ describe('tenants that share the slots of rating', () => {
     const [id = ''] = await send(tenant, usage('a', service));
     await waitUntilRated(tenant);
     expect(await event(tenant, id)).to.include({ status: 'rated', offset: 4 });
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

@@ -16,7 +16,7 @@ const sealed = {
 
 describe('a tenant that is deleted', function () {
   // Two tenants have something of everything.
-  this.timeout(90_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
 
   const rowsOf = (tenantId: string): Promise<Record<string, number>> =>

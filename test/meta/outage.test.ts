@@ -61,7 +61,7 @@ describe('without the database', () => {
       // 502: the broker could not take an event. 504: a workflow waits for the database to return.
       expect(answer.status, answer.text).to.be.oneOf([502, 503, 504]);
       if (answer.status === 503) expect(answer.headers['retry-after']).to.match(/^\d+$/);
-    }).timeout(60_000);
+    }).timeout(120_000);
 
     if (accessOf(operation) === 'public') continue;
     it(`${id} cannot look up an access key`, async () => {

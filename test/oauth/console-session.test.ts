@@ -9,7 +9,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 const session = '/console/session';
 
 describe('the console over HTTP', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const clock = movedClock();
   const lines: string[] = [];
   const instance = useInstance({

@@ -15,7 +15,7 @@ const path = '/api/v1/external/currencies?size=1';
 
 /** What ends with a credential, tried in two processes on one database. */
 describe('what ends with the credential that made it', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let first: TestInstance;
   let second: TestInstance;
   let steps: OauthSteps;

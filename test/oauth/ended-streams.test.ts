@@ -8,7 +8,7 @@ import { useInstance } from '../support/servers/use-instance.js';
 
 /** A stream of changes, which is what stays open longest of all that a credential opens. */
 describe('streams whose credential was taken back', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance();
   let steps: OauthSteps;
   let clientId: string;

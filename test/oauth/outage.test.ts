@@ -50,5 +50,5 @@ describe('OAuth: without the database', () => {
     expect((await listing()).status).to.equal(200);
     expect((await steps.token(form)).status).to.equal(200);
     expect((await steps.showConsent(flowId, cookieOf(asked))).status).to.equal(200);
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

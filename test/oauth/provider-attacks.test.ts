@@ -44,7 +44,7 @@ const forgeries: readonly (readonly [string, Forge, string])[] = [
 ];
 
 describe('what is not the sign-in that was begun', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let world: ProviderWorld;
   before(async () => {
     world = await openProviderWorld();

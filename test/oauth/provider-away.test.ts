@@ -31,7 +31,7 @@ const troubles: readonly (readonly [string, (response: ServerResponse) => void])
 ];
 
 describe('a provider that is away', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let world: ProviderWorld;
   before(async () => {
     world = await openProviderWorld({ oidcBounds: { timeoutMs: 600 } });

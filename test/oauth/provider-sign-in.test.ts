@@ -12,7 +12,7 @@ import type { TestTenant } from '../support/servers/instance.js';
 
 /** Sign-in of people at the provider of their organization, as a browser without scripts sees it. */
 describe('signing in at the provider of an organization', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const lines: string[] = [];
   let world: ProviderWorld;
   before(async () => {

@@ -9,7 +9,7 @@ const event = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** What a provider says by itself: a sign-in is over (OpenID Connect Back-Channel Logout 1.0). */
 describe('a sign-in that the provider ends', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let world: ProviderWorld;
   before(async () => {
     world = await openProviderWorld();

@@ -13,7 +13,7 @@ interface Secure {
 /** A Kafka that wants TLS, of an authority of its own, and a name with a password. */
 describe('a Kafka that wants TLS and a password', function () {
   // Each case is a process of its own: which authorities it trusts is read when it starts.
-  this.timeout(60_000);
+  this.timeout(120_000);
   const { brokers, password, caFile } = JSON.parse(told('TEST_KAFKA_SECURE')) as Secure;
   let databaseUrl = '';
   before(async () => {

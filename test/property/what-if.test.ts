@@ -128,7 +128,7 @@ describe('property: what if', () => {
         const amounts = (wanted[account] ?? []).map((amount) => amount.toNumber());
         expect(await charges(tenant, repricingId, name)).to.deep.equal(amounts);
       }
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 
   // spec/beyond.md R229

@@ -91,9 +91,10 @@ describe('a billing run over usage at many rates', () => {
         [times, accountId],
       );
       await trx.raw(
-        `insert into rated_transaction select (jsonb_populate_record(
-           t, jsonb_build_object('id', copy_id, 'external_tran_id', copy_id, 'rate', number))).*
-         from copied join rated_transaction as t using (id)`,
+        `insert into rated_transaction select made.*
+         from copied join rated_transaction as t using (id)
+           cross join lateral jsonb_populate_record(t, jsonb_build_object(
+             'id', copy_id, 'external_tran_id', copy_id, 'rate', number)) as made`,
       );
     });
   };

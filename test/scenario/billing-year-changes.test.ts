@@ -210,7 +210,7 @@ describe('a year in which contract, prices, shares and exemption change', () => 
     for (const month of months) {
       expect((await story.bill(month)).run.invoiceCount, month).to.equal(0);
     }
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it('bills the month that was shared again as it was, when it is void', async () => {
     const { body } = await tenant

@@ -120,7 +120,7 @@ describe('credit notes against invoices', () => {
     expect(JSON.stringify(body)).to.include(`Nothing of the invoice '${no}' is left`);
     // Billing runs go on with the same series, and nothing that was credited is billed again.
     expect((await story.bill('2026-03')).invoices).to.deep.equal([]);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R69
   it('give payments back what was paid too much, the latest first', async () => {
@@ -141,7 +141,7 @@ describe('credit notes against invoices', () => {
     await credit(id);
     expect(await payment(second.id)).to.include({ balance: 52.34, balanceStatus: 'Unapplied' });
     expect(await payment(first.id)).to.include({ balance: 100, balanceStatus: 'Unapplied' });
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R69
   it('lower what is open of an invoice that is paid in part', async () => {
@@ -158,7 +158,7 @@ describe('credit notes against invoices', () => {
     // What is free pays what is open.
     const other = await bill('acme 2');
     expect(await invoice(other.id)).to.include({ balance: 152.34 });
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R70
   it('keep an invoice from being void until they are void themselves', async () => {
@@ -177,7 +177,7 @@ describe('credit notes against invoices', () => {
     await story.voidInvoice(again.id);
     await story.voidInvoice(id);
     await tenant.post(`/v1/invoices/${id}/credit-notes`, { reason: 'x' }).expect(409);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R68
   it('never credit more than is left, however many come at once', async () => {
@@ -206,7 +206,7 @@ describe('credit notes against invoices', () => {
         [33.33, 0],
       ],
     ]);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R68, R24
   it('are told to webhooks, exported and explained', async () => {
@@ -248,5 +248,5 @@ describe('credit notes against invoices', () => {
         .subarray(0, 5)
         .toString(),
     ).to.equal('%PDF-');
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

@@ -75,7 +75,7 @@ describe('prices with a date', () => {
       '2 2028-02-01..2028-02-01',
       '1 2028-01-10..2028-01-31',
     ]);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R60
   it('hold for charges of a billing run, by the days that are charged', async () => {
@@ -91,7 +91,7 @@ describe('prices with a date', () => {
     ];
     expect(january.lines).to.deep.equal(['Plan 2028-01-01..2028-01-31 30']);
     expect(february.lines).to.deep.equal(['Plan 2028-02-01..2028-02-29 45']);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R62
   it('of the past say which usage they touch, and rate nothing again', async () => {
@@ -128,7 +128,7 @@ describe('prices with a date', () => {
     const again = [];
     for (const day of [...days, '2028-02-10']) again.push(await simulate('acme', service, day));
     expect(again).to.deep.equal([5, 5, 1, 2, 3, 6]);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R62
   it('count for a line what its exception card prices, and for the catalog the rest', async () => {
@@ -149,7 +149,7 @@ describe('prices with a date', () => {
       affectedEvents: 2,
     });
     expect(await simulate('acme', service, '2028-01-05')).to.equal(70);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R63
   it('stay on a line that a contract is written with again', async () => {

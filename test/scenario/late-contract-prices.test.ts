@@ -48,7 +48,7 @@ describe('prices with a date of a contract that came late', () => {
     });
     // Two of the other account, and one of the time before the contract.
     expect(await affected(cardsOf(service), '2027-01-01', callsAt(0.02))).to.equal(3);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R62
   it('count in the currency that the contract brings', async () => {
@@ -69,7 +69,7 @@ describe('prices with a date of a contract that came late', () => {
         { currency: 'USD', amount: 0 },
       ],
     });
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   // spec/beyond.md R62
   it('count of lines with instances what was used of theirs', async () => {
@@ -93,5 +93,5 @@ describe('prices with a date of a contract that came late', () => {
         callsAt(0.6),
       );
     expect([await affectedOf(0), await affectedOf(1)]).to.deep.equal([2, 1]);
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

@@ -83,6 +83,6 @@ describe('a contract that is replaced goes on where it was', () => {
         'API calls 2028-01-20..2028-01-20 30',
       ]);
       expect((await story.bill('2028-02')).lines).to.deep.equal(['Plan 2028-02-01..2028-02-29 31']);
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 });

@@ -17,7 +17,7 @@ const folders = [
 ];
 
 describe('npm run new', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let copy: string;
   beforeEach(() => {
     copy = mkdtempSync(join(tmpdir(), 'durabill-new-'));

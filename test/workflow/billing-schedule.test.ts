@@ -59,7 +59,7 @@ describe('a billing schedule', () => {
     expect(await listed()).to.include({ note: 'Monthly, at 04:00 UTC', isPaused: true });
     expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);
     expect(await changeBillingSchedule(client, tenant.id, 'pause')).to.equal(false);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it('rests while its tenant is suspended; one that was paused before stays so', async () => {
     const { waiter: client, taskQueue, signer } = instance.platform.temporal;
@@ -85,5 +85,5 @@ describe('a billing schedule', () => {
     await become(held, false);
     expect(await isPaused(paused)).to.equal(true);
     for (const { id } of [held, paused]) await changeBillingSchedule(client, id, 'remove');
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

@@ -20,7 +20,7 @@ const definition = {
 };
 
 describe("tenants' workflows in Temporal", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance);
 

@@ -77,7 +77,7 @@ async function createTwice(tenant: TestTenant): Promise<void> {
 
 describe('what Temporal keeps', function () {
   // The workflows may have to be bundled first, twice: with sealed failures and without.
-  this.timeout(60_000);
+  this.timeout(120_000);
   const closers: (() => Promise<void>)[] = [];
   const open = async (options: Parameters<typeof openTestInstance>[0]): Promise<TestInstance> => {
     const instance = await openTestInstance(options);

@@ -30,7 +30,7 @@ interface Forged {
  * with whatever input he likes.
  */
 describe('a workflow that somebody else starts', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const lines: string[] = [];
   let instance: TestInstance;
   let victim: TestTenant;

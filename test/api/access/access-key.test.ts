@@ -18,7 +18,7 @@ interface Made {
 }
 
 describe('access keys of a tenant', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance();
   let tenant: TestTenant;
   beforeEach(async () => {

@@ -219,7 +219,7 @@ describe('the status of a tenant, without workers', () => {
 });
 
 describe('the status of a tenant', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance({
     withWorkers: true,
     // One attempt: what fails has failed.

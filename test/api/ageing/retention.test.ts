@@ -27,7 +27,7 @@ const onboarding = (externalId: string) => ({
 
 // spec/platform.md R100 to R103
 describe('retention', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance, { forEachTest: true });
 

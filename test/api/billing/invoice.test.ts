@@ -30,10 +30,11 @@ describe('invoices', () => {
     });
     await tenant.scope.db.transaction((trx) =>
       trx.raw(
-        `insert into invoice_item select (jsonb_populate_record(
-           item, jsonb_build_object('id', uuidv7(), 'position', number))).*
+        `insert into invoice_item select made.*
          from invoice_item as item cross join generate_series(1, 19999) as number
-         where invoice_id = ?`,
+           cross join lateral jsonb_populate_record(
+             item, jsonb_build_object('id', uuidv7(), 'position', number)) as made
+         where item.invoice_id = ?`,
         [id],
       ),
     );

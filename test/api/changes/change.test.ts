@@ -69,7 +69,7 @@ class ChangeStream {
 }
 
 describe('GET /v1/changes', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const story = useStory();
   let calls: string;
   const open = (of: TestTenant = story.tenant, seconds?: number) =>

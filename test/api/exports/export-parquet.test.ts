@@ -17,7 +17,7 @@ describe('exports as Parquet', () => {
   const empty = useTenant(instance);
   let folder: string;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     folder = await mkdtemp(join(tmpdir(), 'durabill-parquet-'));
     const db = new pg.Client({ connectionString: instance.databaseUrl });
     await db.connect();
@@ -89,7 +89,7 @@ describe('exports as Parquet', () => {
 
   // 60,000 x 1.25 = 75,000.
   it('of several row groups are one file', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const rows = await query(
       large,
       'rated-transactions',

@@ -18,7 +18,7 @@ describe('exports of many rows', () => {
   const tenant = useTenant(instance);
   const neighbour = useTenant(instance);
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const db = new pg.Client({ connectionString: instance.databaseUrl });
     await db.connect();
     await fillTenant(db, { tenantId: tenant.id, accounts: 10, events, services: 2 });
@@ -49,7 +49,7 @@ describe('exports of many rows', () => {
 
   // spec/beyond.md R24, R26
   it('have each row once, whole or in two parts, in every format', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const lines = (await readExport(instance, tenant, 'rated-transactions')).text.split('\n');
     expect(lines.slice(-2)).to.deep.equal([`{"end":true,"rows":${events}}`, '']);
     const rows = lines
@@ -81,7 +81,7 @@ describe('exports of many rows', () => {
 
   // spec/beyond.md R27
   it('are read no faster than they are taken', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     let pages = 0;
     const count = ({ sql }: { sql: string }) => {
       if (sql.includes('string_agg')) pages += 1;
@@ -113,7 +113,7 @@ describe('exports of many rows', () => {
   for (const [format, last] of broken) {
     // spec/beyond.md R27
     it(`that break off do not end as ${format}`, async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const incoming = await begin(`usage-events?format=${format}`);
       await cable.cut();
       const { text, isWhole } = await readAll(incoming);

@@ -230,5 +230,5 @@ describe('the log', () => {
       executionId: late.body.flowExecutionId,
     });
     expect(line?.['executionId']).to.match(/^[0-9a-f-]{36}$/);
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

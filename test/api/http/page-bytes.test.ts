@@ -17,7 +17,7 @@ interface Page {
 
 describe('pages of rows that are long', function () {
   // Of each kind more than 8 MiB are written.
-  this.timeout(90_000);
+  this.timeout(120_000);
   const instance = useInstance();
   const tenant = useTenant(instance);
 

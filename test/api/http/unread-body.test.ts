@@ -145,7 +145,7 @@ describe('bodies that are not read', () => {
     } finally {
       clearInterval(drip);
     }
-  }).timeout(90_000);
+  }).timeout(120_000);
 
   it('end a connection of which a second request was sent before the first was answered', async () => {
     const connection = open();
@@ -255,5 +255,5 @@ describe('what is no request', () => {
     } finally {
       clearInterval(drip);
     }
-  }).timeout(90_000);
+  }).timeout(120_000);
 });

@@ -10,7 +10,7 @@ const reason = 'Sent by a test.';
 const flowLifeMs = 4_000;
 
 describe('a dismissal that takes long', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let begun = (): void => undefined;
   let go = (): void => undefined;
   const isBegun = new Promise<void>((resolve) => (begun = resolve));

@@ -20,7 +20,7 @@ const count = 1_001;
 
 // spec/beyond.md R520
 describe('the execution of a retry of many events', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   let tenant: TestTenant;
   beforeEach(async () => {

@@ -15,7 +15,7 @@ const path = '/v1/usage-events/dismiss';
 const reason = 'Sent by a test.';
 
 describe('rejected events that are dismissed by filter', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   let tenant: TestTenant;
   let serviceId: string;

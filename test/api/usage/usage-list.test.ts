@@ -19,7 +19,7 @@ interface Shown {
 /** Events by account and by service, which are listed behind rating (docs/decisions/0343). */
 describe('listed usage events', function () {
   // Each comparison with the facts is a hundred requests.
-  this.timeout(90_000);
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance);
   const ids: Record<string, string> = {};

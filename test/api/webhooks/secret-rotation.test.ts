@@ -15,7 +15,7 @@ import {
 
 describe('rotation of SECRET_KEY', function () {
   // Each command is a process of its own.
-  this.timeout(60_000);
+  this.timeout(120_000);
   const secretText = 'whsec_'.concat('q'.repeat(32));
   let instance: TestInstance;
   let tenants: TestTenant[];

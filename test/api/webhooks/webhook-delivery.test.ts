@@ -98,7 +98,7 @@ describe('deliveries of webhooks', () => {
     await waitUntilDelivered(tenant, webhookId);
     const statuses = (await deliveries(webhookId)).map(({ status }) => status);
     expect(statuses).to.deep.equal(['delivered', 'delivered']);
-  }).timeout(90_000);
+  }).timeout(120_000);
 
   it('tell of a record as the API shows it, in the order of its changes', async () => {
     const webhookId = await register(records);

@@ -74,7 +74,7 @@ describe('many deliveries of webhooks', () => {
 });
 
 describe('webhooks of an attacker', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   const attack = async (
     webhooks: Parameters<typeof openTestInstance>[0],

@@ -15,7 +15,7 @@ interface Delivery {
 
 describe('a delivery that is asked for again and again', function () {
   // Twelve rounds, one after the other.
-  this.timeout(60_000);
+  this.timeout(120_000);
   let instance: TestInstance;
   let tenant: TestTenant;
   let receiver: Receiver;

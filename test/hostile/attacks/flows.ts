@@ -296,10 +296,11 @@ export const flowAttacks: readonly Attack[] = [
     isShort: true,
     async run(attacker) {
       await attacker.query(
-        `insert into invoice select (jsonb_populate_record(i, jsonb_build_object(
+        `insert into invoice select made.*
+         from invoice i, generate_series(1, 100000) as n, jsonb_populate_record(i, jsonb_build_object(
            'id', gen_random_uuid(), 'invoice_no', 'INV-' || n, 'invoice_date', date '2000-01-01' + n / 11,
-           'period_start', date '2000-01-01' + n / 11 - 30, 'period_end', date '2000-01-01' + n / 11))).*
-         from invoice i, generate_series(1, 100000) as n where i.invoice_no = 'INV-HUGE'`,
+           'period_start', date '2000-01-01' + n / 11 - 30, 'period_end', date '2000-01-01' + n / 11)) as made
+         where i.invoice_no = 'INV-HUGE'`,
       );
       const days = [
         'periodFromDate=2000-01-01',

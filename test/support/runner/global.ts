@@ -1,6 +1,8 @@
+import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { readConfig } from '../../../src/platform/config/config.js';
+import { serversBehind } from '../../../src/embedded/spawn.js';
 import { findTemporal } from '../../../src/embedded/temporal-program.js';
 import { checkCoverage, noteAnswers } from './coverage.js';
 import { noteTestFile } from '../servers/pooled-tests.js';
@@ -14,6 +16,9 @@ startWorkflowThreadsPlain();
 export const mochaHooks = {
   /** Before the tests of a file: those of the one before it in this process are over. */
   async beforeAll(this: Mocha.Context): Promise<void> {
+    // As far behind as the servers that tests wait for (docs/decisions/0481): beside other test files those
+    // came to nothing. Their servers were started before.
+    setPriority(serversBehind);
     noteTestFile(this.test?.parent?.suites[0]?.file ?? '');
     await dropTestDatabases();
   },

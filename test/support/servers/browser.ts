@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
-import { launch, type Browser } from 'puppeteer-core';
+import { defaultArgs, launch, type Browser } from 'puppeteer-core';
 
 /**
  * Switches of that package which would take away protections that a test is meant to see, or, as one
@@ -24,15 +25,29 @@ async function unpack(): Promise<string> {
 }
 
 /**
+ * Root's Chromium takes the processors before everybody else, servers that it waits for among them:
+ * without this right it has its turn as any program.
+ */
+const withoutPriority = ['--inh-caps', '-sys_nice', '--bounding-set', '-sys_nice'];
+
+const setpriv = '/usr/bin/setpriv';
+const canStepBack =
+  process.getuid?.() === 0 && spawnSync(setpriv, [...withoutPriority, 'true']).status === 0;
+
+/**
  * A real Chromium, brought by npm: nothing has to be installed on the machine. Where the machine
  * lacks its libraries, those of the package are used.
  */
 export async function openBrowser(): Promise<Browser> {
+  const program = await unpack();
+  const own = chromium.args.filter((argument) => !unwanted.includes(argument));
+  const args = defaultArgs({ args: own, headless: 'shell' });
   const options = {
-    executablePath: await unpack(),
-    args: chromium.args.filter((argument) => !unwanted.includes(argument)),
-    headless: 'shell',
-  } as const;
+    ignoreDefaultArgs: true,
+    ...(canStepBack
+      ? { executablePath: setpriv, args: [...withoutPriority, program, ...args] }
+      : { executablePath: program, args }),
+  };
   const libraries = { LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') };
   return launch(options).catch(() => launch({ ...options, env: { ...process.env, ...libraries } }));
 }

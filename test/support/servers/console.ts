@@ -61,7 +61,7 @@ const pageText = `document.body.innerText.replaceAll('\\u00a0', ' ')`;
 
 const tabsMax = 60;
 /** A machine that others use, too, takes its time. */
-const foundMs = 30_000;
+const foundMs = 60_000;
 
 /** The name of an element, as far as buttons, links and labelled fields have one. */
 const nameOf = `(({ ariaLabel, labels, textContent }) =>
