@@ -24,10 +24,8 @@ describe('invoices', () => {
   it('have as many items in an answer as it may have bytes, and say where they go on', async () => {
     // 20,000 items of about 1.1 KB are 22 MB: a sign of the description has three bytes.
     const items = [{ description: '€'.repeat(255) }];
-    const id = await storeInvoice(tenant.scope, {
-      invoice: { invoiceNo: 'INV-LARGE', accountId },
-      items,
-    });
+    const invoice = { invoiceNo: 'INV-LARGE', accountId };
+    const id = await storeInvoice(tenant.scope, { invoice, items });
     await tenant.scope.db.transaction((trx) =>
       trx.raw(
         `insert into invoice_item select made.*
