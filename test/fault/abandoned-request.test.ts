@@ -16,7 +16,7 @@ describe('work that nobody waits for, and shares of the pool', () => {
   let world: World;
   let owner: pg.Client;
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     world = await buildWorld(await instance.tenant());
     owner = new pg.Client({ connectionString: instance.databaseUrl });
     await owner.connect();

@@ -77,5 +77,5 @@ describe('a billing run, when the n-th step fails after its commit', () => {
       expect(await run(nth), `step ${nth} of ${count}`).to.deep.equal(expected);
     }
     tellFigures({ 'steps failed after their commit': count, invoices: expected.lines.length });
-  }).timeout(120_000);
+  }).timeout(240_000);
 });

@@ -23,7 +23,7 @@ const event = (serviceId: string, number: number) => ({
 
 /** spec/platform.md R123 and R127. Two PostgreSQL servers, one of which is stopped. */
 describe('a cell that is away', function () {
-  this.timeout(180_000);
+  this.timeout(480_000);
   let cell: StoppableCell;
   let instance: TestInstance;
   let here: TestTenant;

@@ -24,7 +24,7 @@ const wrongClock = (file: string): string => `
   };`;
 
 describe('when the clock of the process jumps', function () {
-  this.timeout(180_000);
+  this.timeout(480_000);
   let folder: string;
   let product: KillableProduct;
   let token = '';

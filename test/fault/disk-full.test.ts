@@ -14,7 +14,7 @@ const isUsageKept = process.env['TEST_KAFKA_BROKERS'] !== undefined;
 const padding = 'x'.repeat(50_000);
 
 describe('on a full disk', function () {
-  this.timeout(240_000);
+  this.timeout(480_000);
   let disk: SmallDisk;
   let product: KillableProduct;
   let token = '';

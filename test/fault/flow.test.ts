@@ -41,7 +41,7 @@ describe('flows, when the n-th step fails after its commit', () => {
         expect(await run(nth), `step ${nth} of ${count}`).to.deep.equal(expected);
       }
       tellFigures({ 'steps failed after their commit': count });
-    }).timeout(120_000);
+    }).timeout(240_000);
   }
 
   // spec/flows.md R31
@@ -88,7 +88,7 @@ describe('flows, when the n-th step fails after its commit', () => {
     for (let nth = 1; nth <= 4; nth += 1) {
       expect(await run(nth), `step ${nth}`).to.deep.equal(expected);
     }
-  }).timeout(120_000);
+  }).timeout(240_000);
 
   // spec/flows.md R14
   // spec/flows.md R32

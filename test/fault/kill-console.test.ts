@@ -14,7 +14,7 @@ const away = 'The server does not answer. This page goes on by itself once it do
 // spec/beyond.md R487, R602
 describe('the console of a server that is killed', function () {
   // Two starts of the whole product, on a machine that others use as well.
-  this.timeout(240_000);
+  this.timeout(480_000);
   let product: KillableProduct;
   let token = '';
   let serviceId = '';

@@ -13,7 +13,7 @@ const killedAfterMs = [100, 700];
 
 describe('killed in the middle of every flow', function () {
   // Several starts of the whole product, on a machine that others use as well.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let product: KillableProduct;
   before(async () => {
     product = await KillableProduct.start();

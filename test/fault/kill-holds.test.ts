@@ -24,7 +24,7 @@ interface Hold {
 
 /** Money that is held and drawn by 50 callers at once, under kill -9 at many moments. */
 describe('holds whose product is killed', function () {
-  this.timeout(240_000);
+  this.timeout(480_000);
   let product: KillableProduct;
   let token = '';
   let serviceId = '';

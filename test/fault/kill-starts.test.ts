@@ -11,7 +11,7 @@ const records = 60;
 
 describe('killed while events start workflows', function () {
   // Several starts of the whole product, on a machine that others use as well.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let product: KillableProduct;
   before(async () => {
     product = await KillableProduct.start();

@@ -10,7 +10,7 @@ const external = '/api/v1/external';
 /** The whole product under kill -9, as an operator meets it: `npm start` on a folder of its own. */
 describe('killed at any moment', function () {
   // Several starts of the whole product, on a machine that others use as well.
-  this.timeout(180_000);
+  this.timeout(480_000);
   let product: KillableProduct;
   let token = '';
   let serviceId = '';

@@ -14,7 +14,7 @@ const outageMs = 125_000;
 
 describe('a database that is away while flows time out', function () {
   // Opening an instance, on a machine that others use as well.
-  this.timeout(120_000);
+  this.timeout(240_000);
   let instance: TestInstance;
   let cable: Cable;
   before(async () => {
@@ -79,7 +79,7 @@ describe('a database that is away while flows time out', function () {
       statuses = (await readers[0]?.()) ?? [];
     }
     expect(statuses).to.deep.equal(Array(5).fill('timed_out'));
-  }).timeout(240_000);
+  }).timeout(480_000);
 
   it('and workers that are away, too, leave none: the next ones look from where was looked last', async () => {
     const other = await openTestInstance({ flowLifeMs: 3_000 });
@@ -121,5 +121,5 @@ describe('a database that is away while flows time out', function () {
     await workers.drain();
     await platform.close();
     await other.close();
-  }).timeout(120_000);
+  }).timeout(240_000);
 });

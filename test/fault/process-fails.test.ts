@@ -9,7 +9,7 @@ const preload = fileURLToPath(new URL('../support/servers/fault-on-signal.cjs', 
 /** What a supervisor (systemd, Docker, Kubernetes) sees of a product that cannot go on. */
 describe('a product in which something fails for good', function () {
   // A start of the whole product for each, on a machine that others use as well.
-  this.timeout(180_000);
+  this.timeout(480_000);
   let folder = '';
   let started: Started | undefined;
   beforeEach(async () => {

@@ -8,7 +8,7 @@ import { buildWorld, type World } from '../support/http/world.js';
 
 describe('time limits in the database', function () {
   // Limits of seconds are waited for.
-  this.timeout(120_000);
+  this.timeout(240_000);
   let instance: TestInstance;
   let world: World;
   let owner: pg.Client;

@@ -13,7 +13,7 @@ const durabill = (...args: string[]): [string, string[]] => [
 /** Webhooks of the whole product, as an operator and a developer meet them. */
 describe('webhooks of a started product', function () {
   // Two starts of the whole product, on a machine that others use as well.
-  this.timeout(240_000);
+  this.timeout(480_000);
   let folder = '';
   let port = '';
   let token = '';

@@ -24,7 +24,7 @@ const chapters = [
 
 describe('the guide', function () {
   // The limits are those of a person's patience, on a machine that others use as well.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let folder = '';
   let instance: Started | undefined;
   let run: { url: string; env: Record<string, string> };

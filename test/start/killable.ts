@@ -55,7 +55,7 @@ export class KillableProduct {
     this.#started = started;
     await until(
       () => started.output().includes('Durabill is ready') || started.child.exitCode !== null,
-      90_000,
+      180_000,
       'the banner',
     );
     expect(started.output(), started.output()).to.contain('Durabill is ready');

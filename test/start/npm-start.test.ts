@@ -30,7 +30,7 @@ async function readmeScript(url: string): Promise<string> {
 
 describe('npm start', function () {
   // The limits are those of a person's patience, on a machine that others use as well.
-  this.timeout(180_000);
+  this.timeout(480_000);
   let folder = '';
   let port = '';
   let instance: Started | undefined;

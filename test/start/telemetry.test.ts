@@ -31,7 +31,7 @@ process.stdout.write('loaded ' + JSON.stringify([...new Set(names)].sort()));
 `;
 
 describe('telemetry', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let folder = '';
   before(async () => {
     folder = await makeFolder();

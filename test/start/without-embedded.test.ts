@@ -7,7 +7,7 @@ import { createTestDatabase, testServers } from '../support/servers/servers.js';
 import { makeFolder, removeFolder, repository, startProgram, until } from './workbench.js';
 
 describe('an installation without embedded servers, as the image is', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let folder = '';
   let program = '';
 
