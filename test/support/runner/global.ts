@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { readConfig } from '../../../src/platform/config/config.js';
@@ -17,8 +17,8 @@ export const mochaHooks = {
   /** Before the tests of a file: those of the one before it in this process are over. */
   async beforeAll(this: Mocha.Context): Promise<void> {
     // As far behind as the servers that tests wait for (docs/decisions/0481): beside other test files those
-    // came to nothing. Their servers were started before.
-    setPriority(serversBehind);
+    // came to nothing. Their servers were started before; only root may step forward again.
+    if (getPriority() < serversBehind) setPriority(serversBehind);
     noteTestFile(this.test?.parent?.suites[0]?.file ?? '');
     await dropTestDatabases();
   },

@@ -26,7 +26,7 @@ async function unpack(): Promise<string> {
 
 /**
  * Root's Chromium takes the processors before everybody else, servers that it waits for among them:
- * without this right it has its turn as any program.
+ * without this right it has its turn like every program.
  */
 const withoutPriority = ['--inh-caps', '-sys_nice', '--bounding-set', '-sys_nice'];
 
