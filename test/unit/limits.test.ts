@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { Problem } from '../../src/kernel/problem.js';
 import { IngestionAtOnce } from '../../src/access/limits/ingestion-at-once.js';
@@ -10,10 +11,29 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('shares of tenants', () => {
   let shares: RequestsInWork;
   let begun: { tenant: string; leave: Leave }[];
+  // Time passes where a test says so: what is measured is how late the event loop is, and a busy machine delays it.
+  let now: number;
   beforeEach(() => {
+    now = 1_000;
+    mock.method(performance, 'now', () => now);
+    mock.timers.enable({ apis: ['setInterval'] });
     shares = new RequestsInWork(0.5, metrics);
     begun = [];
   });
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+  /** Lets time pass, in which the event loop is on time. */
+  const pass = async (milliseconds: number): Promise<void> => {
+    for (let passed = 0; passed < milliseconds; passed += 50) {
+      now += 50;
+      mock.timers.tick(50);
+      await settled();
+    }
+  };
+  /** From an eighth of a share to all of it are 28 steps of 50 ms. */
+  const untilEased = (): Promise<void> => pass(28 * 50);
 
   const send = (tenant: string, count: number, lane: Lane = 'light', isGone = false): void => {
     // What begins after its test has ended is none of the next one's.
@@ -28,14 +48,6 @@ describe('shares of tenants', () => {
   const inWork = async (tenant: string): Promise<number> => {
     await settled();
     return begun.filter((one) => one.tenant === tenant).length;
-  };
-  /** Shares grow while the event loop is on time, which a busy machine delays. */
-  const untilInWork = async (tenant: string, count: number): Promise<void> => {
-    const deadline = performance.now() + 20_000;
-    while ((await inWork(tenant)) !== count && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    expect(await inWork(tenant)).to.equal(count);
   };
   const finish = (tenant: string, count: number): void => {
     for (let index = 0; index < count; index += 1) {
@@ -57,9 +69,11 @@ describe('shares of tenants', () => {
       finish('a', alone - share);
       expect(await inWork('a')).to.equal(share);
       finish('a', 1);
-      await untilInWork('a', share);
+      await untilEased();
+      expect(await inWork('a')).to.equal(share);
       send('b', share, lane);
-      await untilInWork('b', share);
+      await untilEased();
+      expect(await inWork('b')).to.equal(share);
     });
   }
 
@@ -90,15 +104,15 @@ describe('shares of tenants', () => {
     send('b', 1);
     finish('a', 64);
     send('a', 64);
-    // Each turn's requests end in it: the most at once grows while the event loop is on time.
-    let most = 0;
-    for (const deadline = performance.now() + 20_000; most < 32 && performance.now() < deadline;) {
+    for (let step = 0; step <= 28; step += 1) {
       const count = await inWork('a');
-      most = Math.max(most, count);
+      expect(count).to.equal(4 + step);
+      await pass(50);
       finish('a', count);
       send('a', count);
     }
-    expect(most).to.equal(32);
+    await untilEased();
+    expect(await inWork('a')).to.equal(32);
   });
 
   it('are in the lane light as few as in the heavy one where what is in work is dear, or unknown', async () => {
@@ -106,24 +120,24 @@ describe('shares of tenants', () => {
     send('b', 20);
     expect(await inWork('b')).to.equal(1);
     // Two are in work: 100 ms of each are 50 of this process, and so are dear.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pass(100);
     finish('b', 1);
-    await untilInWork('b', 2);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await untilEased();
     expect(await inWork('b')).to.equal(2);
-    // Short ones make it cheap again, of which a busy machine needs more: it makes some of them long.
+    await pass(2_000);
+    expect(await inWork('b')).to.equal(2);
+    // Short ones make it cheap again.
     send('b', 900);
-    for (let round = 0; round < 20 || (round < 400 && (await inWork('b')) < 3); round += 1) {
-      finish('b', await inWork('b'));
-    }
-    expect(await inWork('b')).to.be.within(3, 32);
+    for (let round = 0; round < 20; round += 1) finish('b', await inWork('b'));
+    expect(await inWork('b')).to.equal(32);
   });
 
   it('are an eighth for who comes, until it is seen what its requests cost', async () => {
     send('a', 1, 'flow');
     send('b', 128, 'flow');
     expect(await inWork('b')).to.equal(16);
-    await untilInWork('b', 128);
+    await untilEased();
+    expect(await inWork('b')).to.equal(128);
   });
 
   it('begin all of a tenant in its turn, however many it sends at once', async () => {
@@ -137,7 +151,8 @@ describe('shares of tenants', () => {
 
   it('go to whoever has had least, not to whoever sent most or first', async () => {
     for (const tenant of ['a', 'b', 'c']) send(tenant, 2, 'heavy');
-    for (const tenant of ['a', 'b', 'c']) await untilInWork(tenant, 2);
+    await untilEased();
+    for (const tenant of ['a', 'b', 'c']) expect(await inWork(tenant)).to.equal(2);
     // 2 of each, 6 together, are all that may be in work.
     send('a', 5, 'heavy');
     send('b', 5, 'heavy');
@@ -149,8 +164,8 @@ describe('shares of tenants', () => {
     finish('a', 1);
     finish('b', 1);
     finish('c', 1);
-    await untilInWork('b', 2);
-    await untilInWork('a', 2);
+    expect(await inWork('b')).to.equal(2);
+    expect(await inWork('a')).to.equal(2);
   });
 
   it('end with 429 when 1,000 of a tenant wait, and leave room for another', async () => {
@@ -180,11 +195,10 @@ describe('shares of tenants', () => {
     send('a', 1);
     expect(shares.isLateForOthersThan('a')).to.equal(false);
     send('b', 1);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await pass(50);
     expect(shares.isLateForOthersThan('a')).to.equal(false);
-    const busyUntil = performance.now() + 200;
-    while (performance.now() < busyUntil);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    now += 50 + 21;
+    mock.timers.tick(50);
     expect(shares.isLateForOthersThan('a')).to.equal(true);
     expect(shares.isLateForOthersThan('c')).to.equal(true);
   });
@@ -195,11 +209,9 @@ describe('shares of tenants', () => {
     await settled();
     finish('b', 1);
     finish('a', 40);
-    expect(await inWork('a')).to.be.at.most(32);
-    const deadline = performance.now() + 5_000;
-    while ((await inWork('a')) < 60 && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await pass(1_000);
+    expect(await inWork('a')).to.equal(24);
+    await pass(50);
     expect(await inWork('a')).to.equal(60);
   });
 });
