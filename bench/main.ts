@@ -14,7 +14,7 @@ import { ensureTenant } from '../src/access/tenants.js';
 import { fillTenant } from '../test/support/servers/fill.js';
 import { benchClient, createAccounts, createServices } from './fixture.js';
 import { startProcess } from './processes.js';
-import { keepRows, printRows, type BenchRow } from './result.js';
+import { keepRows, printRows, rowInWords, type BenchRow } from './result.js';
 import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } from './rows.js';
 import { measureRate } from './rate.js';
 import { measureFlow } from './flow.js';
@@ -146,7 +146,10 @@ async function run(asked: readonly string[], transactions: number): Promise<void
     for (const [name, measure] of Object.entries(measures)) {
       if (asked.length > 0 && !isAsked(name, asked)) continue;
       tell(name);
-      rows.push(...(await measure(bench)));
+      const measured = await measure(bench);
+      // The table comes at the end, which may be half an hour away.
+      for (const row of measured) tell(rowInWords(row));
+      rows.push(...measured);
     }
   } finally {
     await bench.close();

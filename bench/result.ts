@@ -32,21 +32,29 @@ const chartPath = 'docs/bench.svg';
 const figure = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
 
+const cellsOf = (row: BenchRow): string[] => [
+  row.id,
+  ...(row.failure === undefined
+    ? [
+        `${figure(row.value)} ${row.unit}`,
+        `${figure(row.floorValue)} ${row.floor}`,
+        row.ratio.toFixed(2),
+        row.aim,
+        row.isReached ? 'reached' : 'MISSED',
+      ]
+    : ['', '', '', '', `FAILED: ${row.failure}`]),
+];
+
+/** One line of a row, without the width of a table: `read (page): 1.20 ms, 1.00 ms floor, 1.20, <= 2, reached`. */
+export function rowInWords(row: BenchRow): string {
+  const [id, ...cells] = cellsOf(row);
+  return `${id}: ${cells.filter((cell) => cell !== '').join(', ')}`;
+}
+
 /** Prints the rows as a table. */
 export function printRows(rows: readonly BenchRow[]): void {
   const head = ['row', 'measured', 'floor', 'ratio', 'aim', ''];
-  const cells = rows.map((row) => [
-    row.id,
-    ...(row.failure === undefined
-      ? [
-          `${figure(row.value)} ${row.unit}`,
-          `${figure(row.floorValue)} ${row.floor}`,
-          row.ratio.toFixed(2),
-          row.aim,
-          row.isReached ? 'reached' : 'MISSED',
-        ]
-      : ['', '', '', '', `FAILED: ${row.failure}`]),
-  ]);
+  const cells = rows.map(cellsOf);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...cells.map((line) => line[column]?.length ?? 0)),
   );

@@ -13,6 +13,8 @@ const hurry = 3_000;
 const updates = 3_600;
 /** As many before: what is made once, and what browsers keep of the last requests alone. */
 const updatesBefore = 600;
+/** After how many of them it is told how many there were. */
+const toldEvery = 300;
 /** What a page may hold more after that than before. */
 const growthMax = 1.2;
 
@@ -26,10 +28,17 @@ async function heapOf({ page }: Visit): Promise<number> {
 }
 
 /** Lets usage arrive until the page has read its totals so often. */
-async function live(visit: Visit, { client, services, accounts }: Bench, reads: number) {
+async function live(visit: Visit, { client, services, accounts, tell }: Bench, reads: number) {
   const maker = new UsageMaker(`live-${Date.now()}`, services, accounts.length);
   visit.requested.splice(0);
-  while (visit.requested.filter((one) => one.includes('/v1/usage?')).length < reads) {
+  let told = 0;
+  for (;;) {
+    const done = visit.requested.filter((one) => one.includes('/v1/usage?')).length;
+    if (done >= reads) return;
+    if (done >= told + toldEvery) {
+      told = done;
+      tell(`console: memory: ${done} of ${reads} updates`);
+    }
     const batch = Array.from({ length: events }, () => maker.next());
     await client.send('POST', '/v1/ingest/usage/batch', batch);
     await wait(200);

@@ -14,34 +14,32 @@ const textOf = (search: Search, name: string): string | undefined => {
       : undefined;
 };
 
-const placeOf = (search: Search, name: string): number => {
+const placeOf = (search: Search, name: string): number | undefined => {
   const place = search[name];
-  return typeof place === 'number' && Number.isSafeInteger(place) && place > 0 ? place : 0;
+  return Number.isSafeInteger(place) && Number(place) > 0 ? Number(place) : undefined;
 };
 
-/** The texts of these names that an address has; what is not there is left out. */
-function texts<const N extends string>(search: Search, names: readonly N[]): { [K in N]?: string } {
-  const found: { [K in N]?: string } = {};
-  for (const name of names) {
-    const text = textOf(search, name);
-    if (text !== undefined) found[name] = text;
-  }
-  return found;
-}
+/**
+ * The texts of these names that an address has. What is none is undefined and not left out: the router
+ * lays what is valid over what the address says.
+ */
+const texts = <const N extends string>(search: Search, names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, textOf(search, name)])) as { [K in N]?: string };
+
+/** Which page of a list, or undefined for the first one: see `texts`. */
+const places = <const N extends string>(search: Search, name: N) =>
+  ({ [name]: placeOf(search, name) }) as { [K in N]?: number };
 
 /** The search of a list: its texts, and which page of it. */
 const listSearch =
   <const N extends string>(names: readonly N[]) =>
-  (search: Search): { [K in N]?: string } & { page?: number } => {
-    const page = placeOf(search, 'page');
-    return { ...texts(search, names), ...(page === 0 ? {} : { page }) };
-  };
+  (search: Search): { [K in N]?: string } & { page?: number } => ({
+    ...texts(search, names),
+    ...places(search, 'page'),
+  });
 
 /** The search of a list whose pages may be shorter: where this one begins. */
-const placeSearch = (search: Search): { first?: number } => {
-  const first = placeOf(search, 'first');
-  return first === 0 ? {} : { first };
-};
+const placeSearch = (search: Search): { first?: number } => places(search, 'first');
 
 const root = createRootRoute({ component: Frame, notFoundComponent: MissingPage });
 const at = { getParentRoute: () => root };
@@ -238,10 +236,10 @@ const pricesRoute = createRoute({
   ...at,
   path: '/prices',
   // Its second list has pages of its own.
-  validateSearch: (search: Search): { q?: string; page?: number; tried?: number } => {
-    const tried = placeOf(search, 'tried');
-    return { ...listSearch(['q'])(search), ...(tried === 0 ? {} : { tried }) };
-  },
+  validateSearch: (search: Search): { q?: string; page?: number; tried?: number } => ({
+    ...listSearch(['q'])(search),
+    ...places(search, 'tried'),
+  }),
   component: lazyPage(() => import('./prices/services-page.tsx'), 'ServicesPage'),
 });
 

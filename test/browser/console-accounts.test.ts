@@ -86,6 +86,16 @@ describe('the console', function () {
     await second.close();
   });
 
+  // spec/beyond.md R610
+  it('shows the first page where an address says none that there could be', async () => {
+    for (const given of ['x', '-1', '1.5', '{"a":1}', '99999999999999999999']) {
+      await visit.open(`/console/accounts?page=${encodeURIComponent(given)}`, 'Accounts');
+      await visit.told('1 to 20 of 25');
+    }
+    await visit.open('/console/accounts?q={"a":1}', 'Accounts');
+    await visit.told('1 to 20 of 25');
+  });
+
   // spec/beyond.md R365
   it('lists accounts by page and finds them by name, number and external id', async () => {
     await visit.open('/console/accounts', 'Accounts');

@@ -238,6 +238,13 @@ describe('executions in the console', function () {
     await visit.click('link', 'Execution of count');
     await visit.told('1 to 100 of 121');
     await visit.quiet();
+    // spec/beyond.md R609
+    await visit.click('link', 'Execute it again with this input');
+    await visit.told('It cannot be executed again: its workflow was deleted.');
+    await visit.click('link', 'the page of the execution');
+    await visit.told('1 to 100 of 121');
+    // The browser's own words for each 404.
+    visit.complaints.splice(0);
   });
 
   // spec/beyond.md R462

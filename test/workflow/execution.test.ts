@@ -10,6 +10,7 @@ import {
   type TestInstance,
   type TestTenant,
 } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 
 const workflows = '/v1/workflows';
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
@@ -147,6 +148,25 @@ describe('workflows and their executions', () => {
     expect(body.temporalUrl).to.match(/^http.*workflows.*payment%2FE-1/);
     const path = `${workflows}/payment-save/executions/${body.executionId as string}`;
     expect((await tenant.get(path).expect(200)).body).to.deep.equal(body);
+  });
+
+  // spec/flows.md R23
+  it('has ended when its last step has, however long that waited', async () => {
+    const { body, released } = await asOwner(instance.databaseUrl, async (client) => {
+      await client.query('begin; lock table payment in share row exclusive mode');
+      const answer = execute('payment-save', { data: payment('E-9') })
+        .expect(200)
+        .then(({ body }) => body as { completedAt: string });
+      await until(
+        () => client.query('select from pg_locks where not granted'),
+        ({ rowCount }) => rowCount !== null && rowCount > 0,
+      );
+      await wait(100);
+      const { rows } = await client.query<{ at: Date }>('select clock_timestamp() as at');
+      await client.query('commit');
+      return { body: await answer, released: rows[0]?.at.getTime() };
+    });
+    expect(Date.parse(body.completedAt)).to.be.at.least(Number(released));
   });
 
   // spec/flows.md R24, R27

@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import { assetOf, lazy, revalidated, serveAsset, type Asset } from '../pages/asset.js';
-import { untilBundled } from './bundled.js';
+import { showBundled, untilBundled } from './bundled.js';
 import { mountDemoYear, type FillYear } from './demo-year.js';
 import { mountSession } from './session.js';
 import { mountSignIn } from './sign-in.js';
@@ -99,7 +99,7 @@ export function mountConsole(router: Router, platform: Platform, fillYear?: Fill
   const page = pageOf('index.html');
   const show = async (ctx: Context): Promise<void> => {
     ctx.set('Content-Security-Policy', policy);
-    serveAsset(ctx, await page(), revalidated);
+    await showBundled(ctx, page);
   };
   router.get('/console', show);
   // Not below assets: what is no file there is no page either.

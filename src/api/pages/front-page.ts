@@ -41,13 +41,17 @@ export function mountFrontPage(router: Router, { temporal }: Platform): void {
   });
 }
 
+/** Whether a browser asks for something to be looked at, and not a client of the API. */
+export const isAskedForPage = (ctx: Context): boolean =>
+  (ctx.method === 'GET' || ctx.method === 'HEAD') &&
+  ctx.accepts('application/json', 'text/html') === 'text/html';
+
 /**
  * Answers a browser whose address leads nowhere with a page; false: the caller is no browser, and gets
  * the error body of its API family.
  */
 export function showMissingPage(ctx: Context): boolean {
-  const isBrowser = ctx.accepts('application/json', 'text/html') === 'text/html';
-  if (!isBrowser || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return false;
+  if (!isAskedForPage(ctx)) return false;
   ctx.vary('Accept');
   showPage(ctx, 404, 'missing', { title: 'There is nothing here', path: ctx.path });
   return true;

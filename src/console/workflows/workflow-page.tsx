@@ -144,8 +144,28 @@ const ConditionFault = ({
 );
 
 /** What has executions and is no workflow that could be shown, or none any more. */
-const ExecutionsAlone = ({ of }: { readonly of: string }): ReactNode => (
+const ExecutionsAlone = ({
+  of,
+  again,
+}: {
+  readonly of: string;
+  /** The execution that somebody wants to repeat. */
+  readonly again: string | undefined;
+}): ReactNode => (
   <>
+    {again === undefined ? null : (
+      <p role="alert">
+        It cannot be executed again: its workflow was deleted. Its input stands on{' '}
+        <Link
+          to="/workflows/$workflowId/executions/$executionId"
+          params={{ workflowId: of, executionId: again }}
+          search={{}}
+        >
+          the page of the execution
+        </Link>
+        .
+      </p>
+    )}
     <p>
       Nothing is executed by this name: an operation of its own starts it, or it was deleted. What
       it has done stays.
@@ -178,7 +198,7 @@ function StartAgain({ of, executionId }: { readonly of: Workflow; readonly execu
 /** A workflow: what it is, what it was, and what it has done. */
 export function WorkflowPage(): ReactNode {
   const { workflowId } = route.useParams();
-  const { version } = route.useSearch();
+  const { version, again } = route.useSearch();
   const query = useQuery(workflow(workflowId, version));
   const title = query.data?.title ?? 'Workflow';
   const isGone = query.error instanceof ApiProblem && query.error.status === 404;
@@ -197,7 +217,7 @@ export function WorkflowPage(): ReactNode {
       }
     >
       {isGone ? (
-        <ExecutionsAlone of={workflowId} />
+        <ExecutionsAlone of={workflowId} again={again} />
       ) : (
         <Loaded query={query}>
           {(found) => (

@@ -62,7 +62,7 @@ const insertSql = `
     input, output, error, answer, started_at, completed_at)
   values (:tenantId, :id, :runId, :workflow, :workflowId, :actor, :requestId, :status,
     :input, :output, :error, :answer, coalesce(:startedAt::timestamptz, now()),
-    coalesce(:completedAt::timestamptz, case when :status::text <> 'running' then now() end))`;
+    coalesce(:completedAt::timestamptz, case when :status::text <> 'running' then clock_timestamp() end))`;
 
 const itemTable = new BulkTable<{
   readonly id: string;
@@ -261,7 +261,7 @@ export class Execution extends TenantModel {
     await sqlRows(
       trx,
       isLast
-        ? `update execution set status = 'completed', completed_at = now(), output = ?::jsonb,
+        ? `update execution set status = 'completed', completed_at = clock_timestamp(), output = ?::jsonb,
              answer = ?::json, steps = jsonb_set(steps, array[?], ?::jsonb)
            where tenant_id = ? and id = ?`
         : `update execution set steps = jsonb_set(steps, array[?], ?::jsonb)

@@ -6,9 +6,20 @@ import { defaultArgs, launch, type Browser } from 'puppeteer-core';
 
 /**
  * Switches of that package which would take away protections that a test is meant to see, or, as one
- * process for all does, a second browser context.
+ * process for all does, a second browser context. Those of its graphics compute what a GPU would draw, which
+ * takes as long as all else of a page together (docs/decisions/0476).
  */
-const unwanted = ['--disable-web-security', '--allow-running-insecure-content', '--single-process'];
+const unwanted = [
+  '--disable-web-security',
+  '--allow-running-insecure-content',
+  '--single-process',
+  '--no-zygote',
+  '--in-process-gpu',
+  '--ignore-gpu-blocklist',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+];
 
 /** The package brings the libraries of a bare system too, but unpacks them only where it sees this. */
 const marker = 'AWS_EXECUTION_ENV';
@@ -41,7 +52,7 @@ const canStepBack =
 export async function openBrowser(): Promise<Browser> {
   const program = await unpack();
   const own = chromium.args.filter((argument) => !unwanted.includes(argument));
-  const args = defaultArgs({ args: own, headless: 'shell' });
+  const args = defaultArgs({ args: [...own, '--disable-gpu'], headless: 'shell' });
   const options = {
     ignoreDefaultArgs: true,
     ...(canStepBack
