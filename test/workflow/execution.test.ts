@@ -158,7 +158,11 @@ describe('workflows and their executions', () => {
         .expect(200)
         .then(({ body }) => body as { completedAt: string });
       await until(
-        () => client.query('select from pg_locks where not granted'),
+        () =>
+          client.query(
+            `select from pg_locks where not granted and relation = 'payment'::regclass
+               and database = (select oid from pg_database where datname = current_database())`,
+          ),
         ({ rowCount }) => rowCount !== null && rowCount > 0,
       );
       await wait(100);

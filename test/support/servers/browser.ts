@@ -6,8 +6,8 @@ import { defaultArgs, launch, type Browser } from 'puppeteer-core';
 
 /**
  * Switches of that package which would take away protections that a test is meant to see, or, as one
- * process for all does, a second browser context. Those of its graphics compute what a GPU would draw, which
- * takes as long as all else of a page together (docs/decisions/0476).
+ * process for all does, a second browser context. Those of its graphics compute what a GPU would draw,
+ * which takes a third of the processor time of a page (docs/decisions/0476).
  */
 const unwanted = [
   '--disable-web-security',
