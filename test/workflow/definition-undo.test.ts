@@ -145,7 +145,9 @@ describe("what takes tasks of tenants' workflows back", function () {
     await tenant.post('/v1/workflows', definitionOf('other', [{ small }])).expect(201);
     const other = await begin('other', {});
     await endOf('other', other);
-    const full = await runBeside('full', () => keepBlocks(other, 16, 67_108_864 - 10_000));
+    // Before the execution begins: a call of it that waited for a gibibyte would not be answered in time.
+    await keepBlocks(other, 16, 67_108_864 - 10_000);
+    const full = await runBeside('full', () => Promise.resolve());
     await asOwner(instance.databaseUrl, (client) =>
       client.query('delete from workflow_undo where execution_id = $1', [other]),
     );
