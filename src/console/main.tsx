@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { openQueryClient } from './api/query-client.ts';
 import { applyTheme, chosenTheme } from './frame/theme.ts';
 import { followChanges } from './live/live.ts';
-import { router } from './router.tsx';
+import { openRouter } from './router.tsx';
 import { isServerAway, listenToConnection } from './session/connection.ts';
 import './style/console.css';
 import './style/figures.css';
@@ -25,7 +25,7 @@ if (root) {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>
-        <RouterProvider router={router} />
+        <RouterProvider router={openRouter(client)} />
       </QueryClientProvider>
     </StrictMode>,
   );

@@ -1,6 +1,12 @@
-import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  redirect,
+} from '@tanstack/react-router';
 import { Frame } from './frame/frame.tsx';
-import { lazyPage, PageFault } from './frame/lazy-page.tsx';
+import { lazyPage, PageFault, readyPage } from './frame/lazy-page.tsx';
 import { MissingPage } from './frame/missing-page.tsx';
 
 type Search = Readonly<Record<string, unknown>>;
@@ -41,7 +47,10 @@ const listSearch =
 /** The search of a list whose pages may be shorter: where this one begins. */
 const placeSearch = (search: Search): { first?: number } => places(search, 'first');
 
-const root = createRootRoute({ component: Frame, notFoundComponent: MissingPage });
+const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
+  component: Frame,
+  notFoundComponent: MissingPage,
+});
 const at = { getParentRoute: () => root };
 
 const start = createRoute({
@@ -56,7 +65,7 @@ const accountsRoute = createRoute({
   ...at,
   path: '/accounts',
   validateSearch: listSearch(['q']),
-  component: lazyPage(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
+  ...readyPage(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
 });
 
 const accountRoute = createRoute({
@@ -92,7 +101,7 @@ const invoicesRoute = createRoute({
     'accountId',
     'billingRunId',
   ]),
-  component: lazyPage(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
+  ...readyPage(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
 });
 
 const invoiceRoute = createRoute({
@@ -105,7 +114,7 @@ const billingRoute = createRoute({
   ...at,
   path: '/billing',
   validateSearch: listSearch(['from', 'to', 'accountId', 'kind']),
-  component: lazyPage(() => import('./billing/runs-page.tsx'), 'RunsPage'),
+  ...readyPage(() => import('./billing/runs-page.tsx'), 'RunsPage'),
 });
 
 const billingRunRoute = createRoute({
@@ -134,7 +143,7 @@ const usageRoute = createRoute({
   path: '/usage',
   validateSearch: (search: Search) =>
     texts(search, ['from', 'to', 'bucket', 'groupBy', 'dimension', 'account', 'service', 'show']),
-  component: lazyPage(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+  ...readyPage(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 
 const eventsRoute = createRoute({
@@ -149,14 +158,14 @@ const eventsRoute = createRoute({
     'accountId',
     'serviceId',
   ]),
-  component: lazyPage(() => import('./usage/events-page.tsx'), 'EventsPage'),
+  ...readyPage(() => import('./usage/events-page.tsx'), 'EventsPage'),
 });
 
 const correctionsRoute = createRoute({
   ...at,
   path: '/usage/corrections',
   validateSearch: listSearch(['eventId']),
-  component: lazyPage(() => import('./corrections/corrections-page.tsx'), 'CorrectionsPage'),
+  ...readyPage(() => import('./corrections/corrections-page.tsx'), 'CorrectionsPage'),
 });
 
 const correctionRoute = createRoute({
@@ -183,7 +192,7 @@ const approvalsRoute = createRoute({
   ...at,
   path: '/approvals',
   validateSearch: listSearch(['status', 'kind']),
-  component: lazyPage(() => import('./approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  ...readyPage(() => import('./approvals/approvals-page.tsx'), 'ApprovalsPage'),
 });
 
 const approvalRoute = createRoute({
@@ -196,7 +205,7 @@ const approvalRoute = createRoute({
 const workflowsRoute = createRoute({
   ...at,
   path: '/workflows',
-  component: lazyPage(() => import('./workflows/workflows-page.tsx'), 'WorkflowsPage'),
+  ...readyPage(() => import('./workflows/workflows-page.tsx'), 'WorkflowsPage'),
 });
 
 const newWorkflowRoute = createRoute({
@@ -222,7 +231,7 @@ const executionRoute = createRoute({
 const webhooksRoute = createRoute({
   ...at,
   path: '/webhooks',
-  component: lazyPage(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  ...readyPage(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 
 const webhookRoute = createRoute({
@@ -240,13 +249,13 @@ const pricesRoute = createRoute({
     ...listSearch(['q'])(search),
     ...places(search, 'tried'),
   }),
-  component: lazyPage(() => import('./prices/services-page.tsx'), 'ServicesPage'),
+  ...readyPage(() => import('./prices/services-page.tsx'), 'ServicesPage'),
 });
 
 const serviceRoute = createRoute({
   ...at,
   path: '/prices/$serviceId',
-  component: lazyPage(() => import('./prices/service-page.tsx'), 'ServicePage'),
+  ...readyPage(() => import('./prices/service-page.tsx'), 'ServicePage'),
 });
 
 const trialRoute = createRoute({
@@ -267,27 +276,27 @@ const auditRoute = createRoute({
   ...at,
   path: '/audit',
   validateSearch: listSearch(['entity', 'id', 'actor', 'from', 'to']),
-  component: lazyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  ...readyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
 const operationsRoute = createRoute({
   ...at,
   path: '/operations',
-  component: lazyPage(() => import('./operations/operations-page.tsx'), 'OperationsPage'),
+  ...readyPage(() => import('./operations/operations-page.tsx'), 'OperationsPage'),
 });
 
 const sessionsRoute = createRoute({
   ...at,
   path: '/sessions',
   validateSearch: listSearch([]),
-  component: lazyPage(() => import('./sessions/sessions-page.tsx'), 'SessionsPage'),
+  ...readyPage(() => import('./sessions/sessions-page.tsx'), 'SessionsPage'),
 });
 
 const keysRoute = createRoute({
   ...at,
   path: '/access-keys',
   validateSearch: listSearch([]),
-  component: lazyPage(() => import('./sessions/keys-page.tsx'), 'KeysPage'),
+  ...readyPage(() => import('./sessions/keys-page.tsx'), 'KeysPage'),
 });
 
 const routes = root.addChildren([
@@ -326,18 +335,21 @@ const routes = root.addChildren([
   keysRoute,
 ]);
 
-export const router = createRouter({
-  routeTree: routes,
-  basepath: '/console',
-  defaultPreload: 'intent',
-  // Another record is another page, whose title gets the focus.
-  defaultRemountDeps: ({ params }) => params,
-  scrollRestoration: true,
-  defaultErrorComponent: PageFault,
-});
+/** The pages of the console, which keep what they read in `client`. */
+export const openRouter = (client: QueryClient) =>
+  createRouter({
+    routeTree: routes,
+    context: { client },
+    basepath: '/console',
+    defaultPreload: 'intent',
+    // Another record is another page, whose title gets the focus.
+    defaultRemountDeps: ({ params }) => params,
+    scrollRestoration: true,
+    defaultErrorComponent: PageFault,
+  });
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof openRouter>;
   }
 }

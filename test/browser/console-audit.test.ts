@@ -24,10 +24,13 @@ describe('the audit in the console', function () {
     await visit.arrive('Audit');
     await visit.find('table', 'Changes, the newest first');
     await visit.told('tester');
+    // Names come after rows, and move them.
+    await visit.quiet();
     const [details] = await visit.page.$$('::-p-aria([name="2 fields"])');
     // The name, and when it was changed.
     await details?.click();
     await visit.told('Acme & Söhne');
+    await visit.told('updated at');
     const [at] = new Date().toISOString().split('T');
     expect(await visit.text()).to.match(new RegExp(`updated at\\s+${at} [\\d:.]+ UTC`));
     await visit.inspect('audit');

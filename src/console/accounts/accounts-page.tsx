@@ -1,7 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
@@ -30,10 +32,18 @@ const columns: readonly Column<Row>[] = [
 
 const route = getRouteApi('/accounts');
 
+/** What it reads first. */
+export function ahead(client: QueryClient, search: Parameters<typeof accountList>[0]): void {
+  void readAhead(client, accountList(search));
+}
+
 export function AccountsPage(): ReactNode {
   const { q, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(accountList({ ...(q === undefined ? {} : { q }), page }));
+  const { query, onAhead } = useList(
+    (to) => accountList({ ...(q === undefined ? {} : { q }), page: to }),
+    page,
+  );
   const search = (text: string): void =>
     void navigate({ search: text === '' ? {} : { q: text }, replace: true });
   return (
@@ -54,6 +64,7 @@ export function AccountsPage(): ReactNode {
       <FirstRun isEmpty={q === undefined && query.data?.totalElements === '0'} />
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Accounts"
         name="accounts"
         columns={columns}

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
@@ -50,10 +50,11 @@ export function Adjustments({
   readonly name: string;
 }): ReactNode {
   const [page, setPage] = usePlace(`adjustments.${Object.values(of).join('.')}`);
-  const query = useQuery(adjustmentsOf(of, page));
+  const { query, onAhead } = useList((to) => adjustmentsOf(of, to), page);
   return (
     <Listed
       query={query}
+      onAhead={onAhead}
       caption={`Discounts, minimums, maximums and commitments of ${name}`}
       name={`the adjustments of ${name}`}
       columns={columns}

@@ -2,6 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
@@ -168,7 +169,7 @@ function useCurrencies(accountId: string, alerts: readonly Alert[]): ReadonlyMap
 /** What somebody is told of when money or volumes of an account pass a threshold. */
 export function Alerts({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('alerts');
-  const query = useQuery(alertsOf(accountId, page));
+  const { query, onAhead } = useList((to) => alertsOf(accountId, to), page);
   const currencies = useCurrencies(accountId, query.data?.data ?? []);
   const unitOf: UnitOf = ({ walletId, counted }) =>
     currencies.get(walletId ?? '') ??
@@ -177,6 +178,7 @@ export function Alerts({ accountId }: { readonly accountId: string }): ReactNode
   return (
     <Listed
       query={query}
+      onAhead={onAhead}
       caption="Alerts"
       name="alerts"
       columns={columnsWith(unitOf)}

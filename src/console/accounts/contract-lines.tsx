@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
@@ -33,11 +33,12 @@ export function LinesOf({
   readonly name: string;
 }): ReactNode {
   const [page, setPage] = usePlace(`lines.${contractId}`);
-  const query = useQuery(linesOf(contractId, page));
+  const { query, onAhead } = useList((to) => linesOf(contractId, to), page);
   return (
     <>
       <Listed
         query={query}
+        onAhead={onAhead}
         caption={name}
         name={`the lines of ${name}`}
         columns={columns}
@@ -63,7 +64,7 @@ const daysOf = (from: string | null, to: string | null): string | undefined =>
 /** What an account has agreed to. */
 export function ContractLines({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('contracts');
-  const query = useQuery(contractsOf(accountId, page));
+  const { query, onAhead } = useList((to) => contractsOf(accountId, to), page);
   return (
     <Loaded query={query}>
       {({ content, totalElements }) =>
@@ -90,6 +91,7 @@ export function ContractLines({ accountId }: { readonly accountId: string }): Re
               total={totalElements}
               isOfMany
               onMove={(by) => setPage(page + by)}
+              onAhead={(by) => onAhead(page + by)}
             />
           </>
         )

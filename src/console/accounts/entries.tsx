@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
@@ -56,10 +56,11 @@ export function Entries({
   readonly title: string;
 }): ReactNode {
   const [page, setPage] = usePlace(`entries.${walletId}`);
-  const query = useQuery(entriesOf(walletId, page));
+  const { query, onAhead } = useList((to) => entriesOf(walletId, to), page);
   return (
     <Listed
       query={query}
+      onAhead={onAhead}
       caption={`Entries of ${title}`}
       name={`the entries of ${title}`}
       columns={columnsIn(currency)}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
@@ -72,7 +73,7 @@ const columns: readonly Column<Payment>[] = [
 /** What an account has paid, and what was paid to it. */
 export function Payments({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('payments');
-  const query = useQuery(paymentsOf(accountId, page));
+  const { query, onAhead } = useList((to) => paymentsOf(accountId, to), page);
   return (
     <>
       <p>
@@ -86,6 +87,7 @@ export function Payments({ accountId }: { readonly accountId: string }): ReactNo
       </p>
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Payments, the latest first"
         name="payments"
         columns={columns}

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import { Filters } from '../shown/filters.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Pager } from '../shown/pager.tsx';
@@ -69,7 +69,7 @@ export function Timeline({ accountId }: { readonly accountId: string }): ReactNo
   const { kind = '', from = '', to = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [page, setPage] = usePlace('timeline');
-  const query = useQuery(timelineOf(accountId, page, { kind, from, to }));
+  const { query, onAhead } = useList((at) => timelineOf(accountId, at, { kind, from, to }), page);
   const isFiltered = [kind, from, to].some((text) => text !== '');
   return (
     <>
@@ -111,6 +111,7 @@ export function Timeline({ accountId }: { readonly accountId: string }): ReactNo
                 total={pagination.total}
                 isOfMany
                 onMove={(by) => setPage(page + by)}
+                onAhead={(by) => onAhead(page + by)}
               />
             </>
           )

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient, type Query } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import { moneyText } from '../shown/format.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
@@ -37,10 +38,11 @@ const columns: readonly Column<Grant>[] = [
 
 function Grants({ walletId, title }: { readonly walletId: string; title: string }): ReactNode {
   const [page, setPage] = usePlace(`grants.${walletId}`);
-  const query = useQuery(grantsOf(walletId, page));
+  const { query, onAhead } = useList((to) => grantsOf(walletId, to), page);
   return (
     <Listed
       query={query}
+      onAhead={onAhead}
       caption={`Grants of ${title}`}
       name={`the grants of ${title}`}
       columns={columns}
@@ -91,7 +93,7 @@ const isOfBalance = ({ queryKey }: Query): boolean =>
 /** What of it is promised to usage that is still to come. */
 function Holds({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('holds');
-  const query = useQuery(holdsOf(accountId, page));
+  const { query, onAhead } = useList((to) => holdsOf(accountId, to), page);
   const client = useQueryClient();
   const held = query.data?.data.map(({ id, status }) => `${id} ${status}`).join();
   const shown = useRef(held);
@@ -104,6 +106,7 @@ function Holds({ accountId }: { readonly accountId: string }): ReactNode {
   return (
     <Listed
       query={query}
+      onAhead={onAhead}
       caption="What is held"
       name="holds"
       columns={heldColumns}
@@ -120,7 +123,7 @@ function Holds({ accountId }: { readonly accountId: string }): ReactNode {
 /** Money that an account has paid ahead, or was given. */
 export function Wallets({ accountId }: { readonly accountId: string }): ReactNode {
   const [page, setPage] = usePlace('wallets');
-  const query = useQuery(walletsOf(accountId, page));
+  const { query, onAhead } = useList((to) => walletsOf(accountId, to), page);
   return (
     <Loaded query={query}>
       {({ content, totalElements }) =>
@@ -153,6 +156,7 @@ export function Wallets({ accountId }: { readonly accountId: string }): ReactNod
               total={totalElements}
               isOfMany
               onMove={(by) => setPage(page + by)}
+              onAhead={(by) => onAhead(page + by)}
             />
           </>
         )

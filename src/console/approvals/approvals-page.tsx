@@ -1,6 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
@@ -43,12 +45,17 @@ const kindNames = [
 
 const route = getRouteApi('/approvals');
 
+/** What it reads first. */
+export function ahead(client: QueryClient, search: Parameters<typeof approvalList>[0]): void {
+  void readAhead(client, approvalList(search));
+}
+
 /** What waits for a yes or a no. */
 export function ApprovalsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { status = 'pending', kind = '', page = 0 } = search;
-  const query = useQuery(approvalList(search));
+  const { query, onAhead } = useList((to) => approvalList({ ...search, page: to }), page);
   return (
     <Page title="Approvals">
       <Filters
@@ -61,6 +68,7 @@ export function ApprovalsPage(): ReactNode {
       />
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Approvals, the newest first"
         name="approvals"
         columns={columns}

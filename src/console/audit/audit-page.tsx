@@ -1,8 +1,10 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { keeping, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { membersOf, textIn, type Keeping } from '../api/written-json.ts';
 import { Page } from '../frame/page.tsx';
 import { Changed } from './changes.tsx';
@@ -159,12 +161,17 @@ const columns: readonly Column<Entry>[] = [
 
 const route = getRouteApi('/audit');
 
+/** What it reads first. */
+export function ahead(client: QueryClient, search: AuditSearch): void {
+  void readAhead(client, auditList(search));
+}
+
 /** Who changed what, and when. */
 export function AuditPage(): ReactNode {
   const search = route.useSearch();
   const { entity = '', id = '', actor = '', from = '', to = '', page = 0 } = search;
   const navigate = route.useNavigate();
-  const query = useQuery(auditList(search));
+  const { query, onAhead } = useList((to) => auditList({ ...search, page: to }), page);
   const isFiltered = [entity, id, actor, from, to].some((text) => text !== '');
   return (
     <Page title="Audit">
@@ -181,6 +188,7 @@ export function AuditPage(): ReactNode {
       />
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Changes, the newest first"
         name="changes"
         columns={columns}

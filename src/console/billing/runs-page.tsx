@@ -1,7 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
@@ -13,7 +15,7 @@ import { AccountName, ActorName } from '../shown/names.tsx';
 import { Instant, None, Status } from '../shown/values.tsx';
 import { NotOver } from './not-over.tsx';
 import { Schedules } from './schedules.tsx';
-import { runList, size, startRun, type Wanted } from './queries.ts';
+import { runList, schedules, size, startRun, type Wanted } from './queries.ts';
 
 type Row = Schemas['BillingRunSummary'];
 
@@ -114,11 +116,20 @@ function Start(): ReactNode {
   );
 }
 
+/** What it reads first. */
+export function ahead(
+  client: QueryClient,
+  { page = 0, kind = '' }: { page?: number; kind?: string },
+): void {
+  void readAhead(client, schedules);
+  void readAhead(client, runList(page, kind));
+}
+
 /** Runs that have billed, or have shown what they would. */
 export function RunsPage(): ReactNode {
   const { page = 0, kind = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(runList(page, kind));
+  const { query, onAhead } = useList((to) => runList(to, kind), page);
   return (
     <Page title="Billing">
       <Start />
@@ -136,6 +147,7 @@ export function RunsPage(): ReactNode {
         />
         <Listed
           query={query}
+          onAhead={onAhead}
           caption="Billing runs, the latest first"
           name="billing runs"
           columns={columns}

@@ -1,7 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText, sumsText } from '../shown/format.ts';
@@ -31,12 +33,17 @@ const columns: readonly Column<Row>[] = [
 
 const route = getRouteApi('/usage/corrections');
 
+/** What it reads first. */
+export function ahead(client: QueryClient, search: Parameters<typeof correctionList>[0]): void {
+  void readAhead(client, correctionList(search));
+}
+
 /** What was rated, and had to be rated otherwise. */
 export function CorrectionsPage(): ReactNode {
   const search = route.useSearch();
   const { eventId, page = 0 } = search;
   const navigate = route.useNavigate();
-  const query = useQuery(correctionList(search));
+  const { query, onAhead } = useList((to) => correctionList({ ...search, page: to }), page);
   return (
     <Page
       title="Corrections"
@@ -67,6 +74,7 @@ export function CorrectionsPage(): ReactNode {
       </p>
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Corrections, the newest first"
         name="corrections"
         columns={columns}

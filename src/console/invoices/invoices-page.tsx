@@ -1,7 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Download } from '../shown/download.tsx';
@@ -108,12 +110,17 @@ const None = ({ isFiltered }: { readonly isFiltered: boolean }): ReactNode =>
     </>
   );
 
+/** What it reads first. */
+export function ahead(client: QueryClient, search: InvoiceSearch): void {
+  void readAhead(client, invoiceList(search));
+}
+
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
   const { fromDate, toDate, accountId, page = 0, ...others } = search;
   const { q, periodFromDate, periodToDate, status, billingRunId } = others;
   const navigate = route.useNavigate();
-  const query = useQuery(invoiceList(search));
+  const { query, onAhead } = useList((to) => invoiceList({ ...search, page: to }), page);
   // The export knows no other filters.
   const isExported =
     Object.values(others).every((given) => given === undefined) &&
@@ -165,6 +172,7 @@ export function InvoicesPage(): ReactNode {
       {isExported ? <Csv of={search} /> : null}
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Invoices, the latest first"
         name="invoices"
         columns={columns}

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Charge } from '../receipts/explanation.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
@@ -78,10 +78,40 @@ const taxName = ({ taxRate }: Item): string =>
 
 const route = getRouteApi('/invoices/$invoiceId/items/$itemId');
 
-function Parts({ explained, item }: { readonly explained: Explained; readonly item: Item }) {
+interface OfItem {
+  readonly explained: Explained;
+  readonly item: Item;
+  /** Reads another page of its usage. */
+  readonly onAhead: (page: number) => void;
+}
+
+/** A page of its events. */
+function Usage({ explained, item: { transactions, parts }, onAhead }: OfItem): ReactNode {
   const { invoiceId, itemId } = route.useParams();
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
+  return (
+    <>
+      <DataTable
+        caption="Usage; each event leads to its receipt"
+        columns={columns(invoiceId, itemId, explained.currency)}
+        rows={transactions}
+        keyOf={({ id }) => id}
+      />
+      <Pager
+        name="the usage"
+        first={page * chargesSize}
+        shown={transactions.length}
+        total={parts}
+        onMove={(by) => void navigate({ search: { page: page + by } })}
+        onAhead={(by) => onAhead(page + by)}
+      />
+    </>
+  );
+}
+
+function Parts(of: OfItem): ReactNode {
+  const { explained, item } = of;
   const { currency } = explained;
   const { transactions, charges, adjustments } = item;
   const { creditedInvoiceId } = explained;
@@ -112,23 +142,7 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
   }
   return (
     <>
-      {transactions.length === 0 ? null : (
-        <>
-          <DataTable
-            caption="Usage; each event leads to its receipt"
-            columns={columns(invoiceId, itemId, currency)}
-            rows={transactions}
-            keyOf={({ id }) => id}
-          />
-          <Pager
-            name="the usage"
-            first={page * chargesSize}
-            shown={transactions.length}
-            total={item.parts}
-            onMove={(by) => void navigate({ search: { page: page + by } })}
-          />
-        </>
-      )}
+      {transactions.length === 0 ? null : <Usage {...of} />}
       {adjustments.length === 0 ? null : <Adjustments of={adjustments} currency={currency} />}
       {charges.map(({ id, amount, periodStart, periodEnd, proration, explanation }) => (
         <Section
@@ -150,7 +164,7 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
 export function ItemPage(): ReactNode {
   const { invoiceId, itemId } = route.useParams();
   const { page = 0 } = route.useSearch();
-  const query = useQuery(explainedItem(invoiceId, itemId, page));
+  const { query, onAhead } = useList((to) => explainedItem(invoiceId, itemId, to), page);
   const item = query.data?.items[0];
   const title = item?.description ?? 'Item';
   return (
@@ -190,7 +204,7 @@ export function ItemPage(): ReactNode {
                 ]}
               />
               <Checked item={item} currency={explained.currency} />
-              <Parts explained={explained} item={item} />
+              <Parts explained={explained} item={item} onAhead={onAhead} />
             </>
           )
         }

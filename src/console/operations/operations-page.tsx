@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { readAhead } from '../api/query-client.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
@@ -262,6 +263,11 @@ const concernsOf = (of: Status): readonly string[] => {
     ...(partsOf(parts).some(({ answers }) => answers === false) ? ['a part does not answer'] : []),
   ];
 };
+
+/** What it reads first. */
+export function ahead(client: QueryClient): void {
+  void readAhead(client, status);
+}
 
 /** How it goes: what waits, what was rated, what was audited, what failed, and which parts answer. */
 export function OperationsPage(): ReactNode {

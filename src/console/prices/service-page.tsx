@@ -1,8 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { service } from '../accounts/queries.ts';
 import type { Schemas } from '../api/client.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Spans } from '../charts/spans.tsx';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
@@ -49,7 +51,7 @@ const route = getRouteApi('/prices/$serviceId');
 function Card({ currency }: { readonly currency: string }): ReactNode {
   const { serviceId } = route.useParams();
   const [page, setPage] = useState(0);
-  const versions = useQuery(versionsOf(serviceId, currency, page));
+  const { query: versions, onAhead } = useList((to) => versionsOf(serviceId, currency, to), page);
   const rows = useQuery(exactRows(serviceId, currency));
   return (
     <>
@@ -75,6 +77,7 @@ function Card({ currency }: { readonly currency: string }): ReactNode {
                 total={totalElements}
                 isOfMany
                 onMove={(by) => setPage(page + by)}
+                onAhead={(by) => onAhead(page + by)}
               />
             </>
           )}
@@ -85,6 +88,21 @@ function Card({ currency }: { readonly currency: string }): ReactNode {
       </Loaded>
     </>
   );
+}
+
+/** What it reads first, and the versions of each of its cards once these are known. */
+export async function ahead(
+  client: QueryClient,
+  _search: object,
+  { serviceId }: { readonly serviceId: string },
+): Promise<void> {
+  void readAhead(client, service(serviceId));
+  const cards = cardsOf(serviceId);
+  await readAhead(client, cards);
+  for (const { currency } of client.getQueryData(cards.queryKey)?.content ?? []) {
+    void readAhead(client, versionsOf(serviceId, currency, 0));
+    void readAhead(client, exactRows(serviceId, currency));
+  }
 }
 
 /** What a service costs, since when, and what other prices would do. */

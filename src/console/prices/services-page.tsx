@@ -1,38 +1,27 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Section } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
-import { cardsOf, serviceList, size, trialList } from './queries.ts';
+import { serviceList, size, trialList } from './queries.ts';
 
 type Row = Schemas['ServiceSummaryRow'];
 type Trial = Schemas['RepricingSummary'];
 
-/** The way to a service. Whoever is about to go there has its cards, of which the page asks the versions. */
-function ServiceLink({ of: { Id, Name } }: { readonly of: Row }): ReactNode {
-  const client = useQueryClient();
-  const prepare = (): void => void client.prefetchQuery(cardsOf(Id));
-  return (
-    <Link
-      to="/prices/$serviceId"
-      params={{ serviceId: Id }}
-      search={{}}
-      onFocus={prepare}
-      onMouseEnter={prepare}
-    >
-      <bdi>{Name}</bdi>
-    </Link>
-  );
-}
-
 const columns: readonly Column<Row>[] = [
   {
     name: 'Service',
-    show: (row) => <ServiceLink of={row} />,
+    show: ({ Id, Name }) => (
+      <Link to="/prices/$serviceId" params={{ serviceId: Id }} search={{}}>
+        <bdi>{Name}</bdi>
+      </Link>
+    ),
   },
   { name: 'Code', show: ({ Code }) => orNone(Code) },
 ];
@@ -60,10 +49,12 @@ const route = getRouteApi('/prices');
 function Trials(): ReactNode {
   const { tried = 0 } = route.useSearch();
   const navigate = route.useNavigate();
+  const { query, onAhead } = useList(trialList, tried);
   return (
     <Section title="What was tried" id="tried">
       <Listed
-        query={useQuery(trialList(tried))}
+        query={query}
+        onAhead={onAhead}
         caption="Prices that were tried, the newest first"
         name="prices that were tried"
         columns={trials}
@@ -81,12 +72,21 @@ function Trials(): ReactNode {
   );
 }
 
+/** What it reads first. */
+export function ahead(
+  client: QueryClient,
+  search: Parameters<typeof serviceList>[0] & { tried?: number },
+): void {
+  void readAhead(client, serviceList(search));
+  void readAhead(client, trialList(search.tried ?? 0));
+}
+
 /** What is sold, and the prices that were tried. */
 export function ServicesPage(): ReactNode {
   const search = route.useSearch();
   const { q, page = 0 } = search;
   const navigate = route.useNavigate();
-  const query = useQuery(serviceList(search));
+  const { query, onAhead } = useList((to) => serviceList({ ...search, page: to }), page);
   return (
     <Page title="Prices">
       <SearchForm
@@ -104,6 +104,7 @@ export function ServicesPage(): ReactNode {
       </p>
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Services"
         name="services"
         columns={columns}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
@@ -132,7 +133,7 @@ function Accounts({ repricingId }: { readonly repricingId: string }): ReactNode 
   const { sort, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const order = sort === 'change:asc' ? 'change:asc' : 'change:desc';
-  const query = useQuery(trialAccounts(repricingId, order, page));
+  const { query, onAhead } = useList((to) => trialAccounts(repricingId, order, to), page);
   return (
     <Section title="Accounts">
       <Filters
@@ -143,6 +144,7 @@ function Accounts({ repricingId }: { readonly repricingId: string }): ReactNode 
       {query.data && query.data.data.length > 0 ? <PaidBars rows={query.data.data} /> : null}
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="What accounts would pay"
         name="accounts"
         columns={accountsOf(repricingId)}

@@ -1,9 +1,11 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { useSession } from '../session/signed-in.tsx';
 import { Action } from '../shown/action.tsx';
@@ -176,11 +178,16 @@ function Make(): ReactNode {
 
 const route = getRouteApi('/access-keys');
 
+/** What it reads first. */
+export function ahead(client: QueryClient, { page = 0 }: { page?: number }): void {
+  void readAhead(client, keyList(page));
+}
+
 /** The keys of programs: which there are, what each may, and who uses it. */
 export function KeysPage(): ReactNode {
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(keyList(page));
+  const { query, onAhead } = useList(keyList, page);
   const [told, tell] = useTold();
   return (
     <Page title="Access keys">
@@ -189,6 +196,7 @@ export function KeysPage(): ReactNode {
         {told}
         <Listed
           query={query}
+          onAhead={onAhead}
           caption="Access keys, the latest first"
           name="access keys"
           columns={columnsOf(tell)}

@@ -1,9 +1,11 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page } from '../frame/page.tsx';
 import { useSession } from '../session/signed-in.tsx';
 import { Confirmed, useTold } from '../shown/confirmed.tsx';
@@ -116,11 +118,16 @@ const columnsOf = (onTold: Tell): readonly Column<Grant>[] => [
 
 const route = getRouteApi('/sessions');
 
+/** What it reads first. */
+export function ahead(client: QueryClient, { page = 0 }: { page?: number }): void {
+  void readAhead(client, grantList(page));
+}
+
 /** Who is signed in, here and with other clients, and until when. */
 export function SessionsPage(): ReactNode {
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(grantList(page));
+  const { query, onAhead } = useList(grantList, page);
   const [told, tell] = useTold();
   return (
     <Page title="Sessions">
@@ -131,6 +138,7 @@ export function SessionsPage(): ReactNode {
       {told}
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Sessions, the latest first"
         name="sessions"
         columns={columnsOf(tell)}

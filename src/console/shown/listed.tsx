@@ -28,6 +28,7 @@ export const Listed = <Row,>({
   empty,
   isOfMany = false,
   onMove,
+  onAhead,
 }: {
   readonly query: UseQueryResult<ListAnswer<Row>>;
   readonly caption: string;
@@ -42,6 +43,8 @@ export const Listed = <Row,>({
   /** Of several lists on a page; see `Pager`. */
   readonly isOfMany?: boolean;
   readonly onMove: (page: number) => void;
+  /** Reads a page that is probably asked for next; see `Pager`. */
+  readonly onAhead: (page: number) => void;
 }): ReactNode => (
   <Loaded query={query}>
     {(answer) => {
@@ -64,6 +67,7 @@ export const Listed = <Row,>({
             total={total}
             isOfMany={isOfMany}
             onMove={(by) => onMove(page + by)}
+            onAhead={(by) => onAhead(page + by)}
           />
         </>
       );

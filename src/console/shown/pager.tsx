@@ -10,6 +10,7 @@ export function Pager({
   total,
   isOfMany = false,
   onMove,
+  onAhead,
 }: {
   readonly name: string;
   /** Place of the first row that is shown, from 0. */
@@ -19,10 +20,13 @@ export function Pager({
   /** Of several lists on a page: where it stands is said only where it has other pages. */
   readonly isOfMany?: boolean;
   readonly onMove: (by: -1 | 1) => void;
+  /** Reads a page that is probably asked for next, so that it is there then. */
+  readonly onAhead?: ((by: number) => void) | undefined;
 }): ReactNode {
   const last = first + shown;
   const isLast = BigInt(last) >= BigInt(total);
   const isAll = first === 0 && isLast;
+  const isLastNext = BigInt(last + shown) >= BigInt(total);
   if (isOfMany && isAll) return null;
   return (
     <nav className="pager" aria-label={`Pages of ${name}`}>
@@ -31,10 +35,18 @@ export function Pager({
       </p>
       {isAll ? null : (
         <>
-          <Press isHeld={first === 0} onPress={() => onMove(-1)}>
+          <Press isHeld={first === 0} onPress={() => onMove(-1)} onPointed={() => onAhead?.(-1)}>
             Previous
           </Press>
-          <Press isHeld={isLast} onPress={() => onMove(1)}>
+          <Press
+            isHeld={isLast}
+            onPress={() => {
+              onMove(1);
+              // Who turns one page turns the next.
+              if (!isLastNext) onAhead?.(2);
+            }}
+            onPointed={() => onAhead?.(1)}
+          >
             Next
           </Press>
         </>

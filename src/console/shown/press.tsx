@@ -9,6 +9,7 @@ export function Press({
   lacks,
   className,
   onPress,
+  onPointed,
   children,
 }: {
   readonly isHeld: boolean;
@@ -16,19 +17,25 @@ export function Press({
   readonly lacks?: string | undefined;
   readonly className?: string;
   readonly onPress: () => void;
+  /** Somebody points at it, or has the focus there, and will probably press it. */
+  readonly onPointed?: (() => void) | undefined;
   readonly children: ReactNode;
 }): ReactNode {
   const lackId = useId();
   const isLacking = lacks !== undefined;
+  const isOff = isHeld || isLacking;
+  const pointed = isOff ? undefined : onPointed;
   return (
     <>
       <button
         type="button"
         className={className}
-        aria-disabled={isHeld || isLacking || undefined}
+        aria-disabled={isOff || undefined}
         aria-describedby={isLacking ? lackId : undefined}
+        onFocus={pointed}
+        onPointerEnter={pointed}
         onClick={() => {
-          if (!isHeld && !isLacking) onPress();
+          if (!isOff) onPress();
         }}
       >
         {children}

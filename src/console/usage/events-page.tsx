@@ -1,9 +1,11 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { ApiProblem, read } from '../api/problem.ts';
+import { readAhead } from '../api/query-client.ts';
+import { useList } from '../api/use-list.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
@@ -14,7 +16,15 @@ import { AccountName } from '../shown/names.tsx';
 import { Code, Instant, orNone, Status } from '../shown/values.tsx';
 import { instantIn, serviceField, timeField } from './fields.ts';
 import { DismissAll, RetryAll } from './all-rejected.tsx';
-import { eventOf, filterOf, isOwnId, isUuid, serviceChoice, type EventSearch } from './queries.ts';
+import {
+  eventOf,
+  filterOf,
+  isOwnId,
+  isUuid,
+  rejections,
+  serviceChoice,
+  type EventSearch,
+} from './queries.ts';
 import { NoneRejected, Reasons } from './reasons.tsx';
 
 type Event = Schemas['UsageEventSummary'];
@@ -229,12 +239,18 @@ function NoEvent({ search, onTold }: { search: EventSearch; readonly onTold: Tel
   );
 }
 
+/** What it reads first. */
+export function ahead(client: QueryClient, search: EventSearch): void {
+  void readAhead(client, eventList(search));
+  if (search.status === 'rejected') void readAhead(client, rejections(search));
+}
+
 /** Events with what became of them. */
 export function EventsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { status = '', page = 0 } = search;
-  const query = useQuery(eventList(search));
+  const { query, onAhead } = useList((to) => eventList({ ...search, page: to }), page);
   const isRejected = status === 'rejected';
   const [told, setTold] = useState<Event>();
   return (
@@ -269,6 +285,7 @@ export function EventsPage(): ReactNode {
       <Told of={told} />
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Events, the last received first"
         name="events"
         columns={columnsOf(search, setTold)}

@@ -1,13 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { readAhead } from '../api/query-client.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { Download } from '../shown/download.tsx';
 import { Filters, type FilterField } from '../shown/filters.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { instantIn, serviceField, timeField } from './fields.ts';
 import { Outcomes } from './outcomes.tsx';
-import { rangeOf, serviceChoice, type UsageSearch } from './queries.ts';
+import { rangeOf, serviceChoice, usageSummary, usageTotals, type UsageSearch } from './queries.ts';
 import { Totals } from './totals.tsx';
 import { bucketOf, lastHoursOf, type Bucket } from './zoom.ts';
 
@@ -36,6 +37,12 @@ function applied(chosen: UsageSearch, wasByMinute: boolean): UsageSearch {
   const range = { from: instantIn(from), to: instantIn(to) };
   const isByMinute = bucketOf(chosen) === 'minute' && !wasByMinute;
   return { ...chosen, ...(isByMinute ? lastHoursOf(range) : range) };
+}
+
+/** What it reads first. */
+export function ahead(client: QueryClient, search: UsageSearch): void {
+  void readAhead(client, usageTotals(search));
+  void readAhead(client, usageSummary);
 }
 
 /** What was used and what it costs, by time and by what it is of. */

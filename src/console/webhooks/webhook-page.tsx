@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
+import { useList } from '../api/use-list.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
@@ -159,7 +160,10 @@ function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
   const search = route.useSearch();
   const { status = '', event = '', page = 0 } = search;
   const navigate = route.useNavigate();
-  const query = useQuery(deliveryList(webhookId, search));
+  const { query, onAhead } = useList(
+    (to) => deliveryList(webhookId, { ...search, page: to }),
+    page,
+  );
   const client = useQueryClient();
   const [told, setTold] = useState('');
   // What became of a delivery may have switched the webhook off.
@@ -182,6 +186,7 @@ function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
       </p>
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Deliveries, the latest first"
         name="deliveries"
         columns={columnsOf(webhookId, setTold)}

@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { readAhead } from '../api/query-client.ts';
 import { Page } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
@@ -24,6 +25,11 @@ const columns: readonly Column<Webhook>[] = [
   { name: 'Failing since', show: ({ failingSince }) => <Instant at={failingSince} /> },
   { name: 'Events', show: ({ events }) => events.join(', ') },
 ];
+
+/** What it reads first. */
+export function ahead(client: QueryClient): void {
+  void readAhead(client, webhookList);
+}
 
 /** Where events are sent, and whether they arrive. */
 export function WebhooksPage(): ReactNode {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useList } from '../api/use-list.ts';
 import { membersOf, textIn, type Written } from '../api/written-json.ts';
 import { RecordLink } from '../audit/record-link.tsx';
 import { Page, Section, Trail } from '../frame/page.tsx';
@@ -29,7 +30,10 @@ const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
 function Tasks({ of }: { readonly of: Execution }): ReactNode {
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(timeline(of.workflowId, of.executionId, of.status === 'running', page));
+  const { query, onAhead } = useList(
+    (to) => timeline(of.workflowId, of.executionId, of.status === 'running', to),
+    page,
+  );
   return (
     <Section title="Tasks">
       <Loaded query={query}>
@@ -43,6 +47,7 @@ function Tasks({ of }: { readonly of: Execution }): ReactNode {
                 shown={data.length}
                 total={pagination.total}
                 onMove={(by) => void navigate({ search: { page: page + by } })}
+                onAhead={(by) => onAhead(page + by)}
               />
             )}
             {data.length === 0 ? <p>None of its tasks has begun.</p> : <TaskLines rows={data} />}

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useList } from '../api/use-list.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
@@ -43,7 +43,7 @@ const route = getRouteApi('/workflows/$workflowId');
 export function Executions({ workflowId }: { readonly workflowId: string }): ReactNode {
   const { status = '', page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery(executionList(workflowId, status, page));
+  const { query, onAhead } = useList((to) => executionList(workflowId, status, to), page);
   return (
     <>
       <Filters
@@ -53,6 +53,7 @@ export function Executions({ workflowId }: { readonly workflowId: string }): Rea
       />
       <Listed
         query={query}
+        onAhead={onAhead}
         caption="Executions, the latest first"
         name="executions"
         columns={columns}

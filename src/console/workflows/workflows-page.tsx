@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { readAhead } from '../api/query-client.ts';
 import { Page } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Loaded } from '../shown/loaded.tsx';
@@ -20,6 +21,11 @@ const columns: readonly Column<Workflow>[] = [
   { name: 'Version', show: ({ version }) => (version === null ? 'built in' : String(version)) },
   { name: 'What it does', show: ({ description }) => <bdi>{orNone(description)}</bdi> },
 ];
+
+/** What it reads first. */
+export function ahead(client: QueryClient): void {
+  void readAhead(client, workflowList);
+}
 
 /** All that can be executed: what the tenant has defined first. */
 export function WorkflowsPage(): ReactNode {

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import type { HTTPRequest } from 'puppeteer-core';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+import { until } from '../start/workbench.js';
+
+describe('what is read ahead in the console', function () {
+  this.timeout(120_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+  before(async () => {
+    // Three pages of twenty.
+    for (let count = 10; count < 60; count += 1) await story.account(`customer-${count}`);
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  const isAsked = (part: string) => visit.requested.some((url) => url.includes(part));
+  const asked = (part: string) => until(() => isAsked(part), 20_000, `${part} is asked for`);
+
+  /** Does something while nothing that the API is asked for is answered. */
+  async function withoutAnswers(act: () => Promise<void>): Promise<void> {
+    const { page } = visit;
+    const held: HTTPRequest[] = [];
+    const hold = (request: HTTPRequest): void => void held.push(request);
+    await page.setRequestInterception(true);
+    page.on('request', hold);
+    await act();
+    page.off('request', hold);
+    for (const request of held) await request.continue();
+    await page.setRequestInterception(false);
+  }
+
+  // spec/beyond.md R611
+  it('is the page after the one that is shown, once its button has the focus', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.told('1 to 20 of 50');
+    await visit.quiet();
+    expect(isAsked('page=1')).to.equal(false);
+    await visit.tabTo('Next');
+    await asked('page=1');
+    await visit.quiet();
+    await withoutAnswers(async () => {
+      await visit.page.keyboard.press('Enter');
+      await visit.told('21 to 40 of 50');
+      await visit.told('customer-30');
+    });
+    // Who turns one page turns the next.
+    await asked('page=2');
+    await visit.quiet();
+    await withoutAnswers(async () => {
+      await visit.page.keyboard.press('Enter');
+      await visit.told('41 to 50 of 50');
+    });
+    await visit.quiet();
+    // There is none after the last one.
+    expect(isAsked('page=3')).to.equal(false);
+  });
+
+  // spec/beyond.md R611
+  it('is the page of a link that has the focus', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.told('1 to 20 of 50');
+    await visit.quiet();
+    expect(isAsked('/v1/schedules')).to.equal(false);
+    await visit.tabTo('Billing');
+    await asked('/v1/schedules');
+    await asked('/v1/billing-runs');
+    await visit.quiet();
+    await withoutAnswers(async () => {
+      await visit.page.keyboard.press('Enter');
+      await visit.arrive('Billing');
+      await visit.told('Nothing is billed by itself: there is no schedule.');
+      await visit.told('Nothing was billed yet.');
+    });
+  });
+
+  // spec/beyond.md R611
+  it('says nothing of what fails before anybody wants it, and asks again then', async () => {
+    const { page } = visit;
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.told('1 to 20 of 50');
+    await visit.quiet();
+    let refused = 0;
+    const refuse = (request: HTTPRequest): void => {
+      if (request.url().includes('/v1/audit')) {
+        refused += 1;
+        void request.respond({
+          status: 503,
+          contentType: 'application/json',
+          body: JSON.stringify({ error: { code: 'DATABASE_UNAVAILABLE', message: 'Away.' } }),
+        });
+      } else void request.continue();
+    };
+    await page.setRequestInterception(true);
+    page.on('request', refuse);
+    await visit.tabTo('Audit');
+    await until(() => refused === 1, 20_000, 'it is refused');
+    // Twice the time after which what is shown is asked for again.
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(refused).to.equal(1);
+    expect(await visit.text()).to.not.include('Away.');
+    page.off('request', refuse);
+    await page.setRequestInterception(false);
+    await page.keyboard.press('Enter');
+    await visit.arrive('Audit');
+    await visit.find('table', 'Changes, the newest first');
+    expect(visit.complaints.splice(0).every((text) => text.includes('503'))).to.equal(true);
+  });
+});
