@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { HTTPRequest } from 'puppeteer-core';
 import type { ConsoleVisit } from '../support/servers/console.js';
@@ -78,6 +79,50 @@ describe('what is read ahead in the console', function () {
   });
 
   // spec/beyond.md R611
+  it('is read again once it is shown: what has changed since is seen', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.told('1 to 20 of 50');
+    await visit.quiet();
+    await visit.tabTo('Prices');
+    await asked('/external/services');
+    await visit.quiet();
+    await story.service('Comes in between');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Prices');
+    await visit.told('Comes in between');
+  });
+
+  // spec/beyond.md R611
+  it('is nothing where it is shown already', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.told('1 to 20 of 50');
+    await visit.quiet();
+    // After that it would be read again.
+    await pause(5_000);
+    visit.requested.splice(0);
+    await visit.tabTo('Accounts');
+    await visit.tabTo('Invoices');
+    await asked('/api/v1/external/invoices');
+    expect(isAsked('/api/v1/external/accounts')).to.equal(false);
+  });
+
+  // spec/beyond.md R612
+  it('leaves a list saying which of its rows are shown, until others are', async () => {
+    const { page } = visit;
+    await visit.open('/console/accounts?page=1', 'Accounts');
+    await visit.told('21 to 40 of 50');
+    await visit.quiet();
+    await withoutAnswers(async () => {
+      await page.evaluate(
+        `[...document.querySelectorAll('button')].find(({ innerText }) => innerText === 'Previous').click()`,
+      );
+      await page.waitForFunction('!location.search.includes("page=1")');
+      await visit.told('21 to 40 of 50');
+    });
+    await visit.told('1 to 20 of 50');
+  });
+
+  // spec/beyond.md R611
   it('says nothing of what fails before anybody wants it, and asks again then', async () => {
     const { page } = visit;
     await visit.open('/console/accounts', 'Accounts');
@@ -99,7 +144,7 @@ describe('what is read ahead in the console', function () {
     await visit.tabTo('Audit');
     await until(() => refused === 1, 20_000, 'it is refused');
     // Twice the time after which what is shown is asked for again.
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await pause(4_000);
     expect(refused).to.equal(1);
     expect(await visit.text()).to.not.include('Away.');
     page.off('request', refuse);

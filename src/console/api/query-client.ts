@@ -9,6 +9,9 @@ import { ApiProblem } from './problem.ts';
 /** What was refused would be refused again. */
 const isPassing = (error: unknown): boolean => error instanceof ApiProblem && error.isPassing;
 
+/** What is kept is new for so long. */
+const freshMs = 5_000;
+
 /** What keeps answers of the API for as long as they are shown. */
 export const openQueryClient = ({
   refetchOnWindowFocus,
@@ -19,7 +22,7 @@ export const openQueryClient = ({
   new QueryClient({
     defaultOptions: {
       queries: {
-        staleTime: 5_000,
+        staleTime: freshMs,
         networkMode: 'always',
         // Until the server is back.
         retry: (_count, error) => isPassing(error),
@@ -30,16 +33,22 @@ export const openQueryClient = ({
     },
   });
 
-/** Reads what is probably shown next, unless it is kept already. What fails is said once it is shown. */
+/**
+ * Reads what is probably shown next, so that it is there at once. What changes until then is told to nobody:
+ * whoever goes there sees it, while it is read again. What fails is said to them, and to nobody before.
+ */
 export async function readAhead<T, E = DefaultError, D = T, K extends QueryKey = QueryKey>(
   client: QueryClient,
   options: FetchQueryOptions<T, E, D, K>,
 ): Promise<void> {
   const { queryKey } = options;
+  const kept = () => client.getQueryCache().find({ queryKey, exact: true });
+  const isShown = (): boolean => kept()?.isActive() === true;
+  if (isShown() || Date.now() - (kept()?.state.dataUpdatedAt ?? 0) < freshMs) return;
   // It is tried again only where somebody waits for it by then.
-  const isAwaited = (): boolean => client.getQueryCache().find({ queryKey })?.isActive() === true;
-  await client.prefetchQuery({
-    ...options,
-    retry: (_count, error) => isPassing(error) && isAwaited(),
-  });
+  const retry = (_count: number, error: unknown) => isPassing(error) && isShown();
+  await client.prefetchQuery({ ...options, retry });
+  if (kept()?.state.status === 'success') {
+    await client.invalidateQueries({ queryKey, exact: true });
+  }
 }

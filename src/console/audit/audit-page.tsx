@@ -151,7 +151,8 @@ const columns: readonly Column<Entry>[] = [
       entityId === null ? (
         orNone(null)
       ) : (
-        <Link to="/audit" search={{ entity, id: entityId }}>
+        // Of each row it would be much to read ahead.
+        <Link to="/audit" search={{ entity, id: entityId }} preload={false}>
           Its story
         </Link>
       ),

@@ -6,14 +6,28 @@ import { Pager } from './pager.tsx';
 
 /** A page of a list as the API answers: of its external family, or of all others. */
 type ListAnswer<Row> =
-  | { readonly content: readonly Row[]; readonly totalElements: string }
-  // Of JSON as it is, a number.
-  | { readonly data: readonly Row[]; readonly pagination: { readonly total: string | number } };
+  | {
+      readonly content: readonly Row[];
+      // Which page it is: envelopes have a number.
+      readonly number?: string;
+      readonly page?: string;
+      readonly size: string;
+      readonly totalElements: string;
+    }
+  | {
+      readonly data: readonly Row[];
+      // Of JSON as it is, numbers.
+      readonly pagination: { readonly offset: string | number; readonly total: string | number };
+    };
 
-function partsOf<Row>(answer: ListAnswer<Row>): { rows: readonly Row[]; total: string } {
-  return 'content' in answer
-    ? { rows: answer.content, total: answer.totalElements }
-    : { rows: answer.data, total: String(answer.pagination.total) };
+/** The rows, the place of the first of them, and how many there are. */
+function partsOf<Row>(answer: ListAnswer<Row>) {
+  if ('content' in answer) {
+    const { content, page = '0', number = page, size, totalElements } = answer;
+    return { rows: content, from: Number(number) * Number(size), total: totalElements };
+  }
+  const { offset, total } = answer.pagination;
+  return { rows: answer.data, from: Number(offset), total: String(total) };
 }
 
 /** A page of a list once it is there, as a table with the way to its other pages. */
@@ -48,7 +62,7 @@ export const Listed = <Row,>({
 }): ReactNode => (
   <Loaded query={query}>
     {(answer) => {
-      const { rows, total } = partsOf(answer);
+      const { rows, from, total } = partsOf(answer);
       if (rows.length === 0) return empty === null ? null : <Empty>{empty}</Empty>;
       return (
         <>
@@ -63,6 +77,7 @@ export const Listed = <Row,>({
           <Pager
             name={name}
             first={page * size}
+            from={from}
             shown={rows.length}
             total={total}
             isOfMany={isOfMany}

@@ -6,6 +6,7 @@ import { Press } from './press.tsx';
 export function Pager({
   name,
   first,
+  from = first,
   shown,
   total,
   isOfMany = false,
@@ -13,8 +14,10 @@ export function Pager({
   onAhead,
 }: {
   readonly name: string;
-  /** Place of the first row that is shown, from 0. */
+  /** Place of the first row of the page that is asked for, from 0. */
   readonly first: number;
+  /** That of the page that is shown, until the other one is there. */
+  readonly from?: number;
   readonly shown: number;
   readonly total: string;
   /** Of several lists on a page: where it stands is said only where it has other pages. */
@@ -31,7 +34,8 @@ export function Pager({
   return (
     <nav className="pager" aria-label={`Pages of ${name}`}>
       <p role="status">
-        {quantityText(String(first + 1))} to {quantityText(String(last))} of {quantityText(total)}
+        {quantityText(String(from + 1))} to {quantityText(String(from + shown))} of{' '}
+        {quantityText(total)}
       </p>
       {isAll ? null : (
         <>

@@ -239,10 +239,14 @@ function NoEvent({ search, onTold }: { search: EventSearch; readonly onTold: Tel
   );
 }
 
+/** Whether it is told of what is shown for which reasons it was rejected: of one event there is nothing to count. */
+const isCounted = ({ status, externalTransactionId }: EventSearch): boolean =>
+  status === 'rejected' && externalTransactionId === undefined;
+
 /** What it reads first. */
 export function ahead(client: QueryClient, search: EventSearch): void {
   void readAhead(client, eventList(search));
-  if (search.status === 'rejected') void readAhead(client, rejections(search));
+  if (isCounted(search)) void readAhead(client, rejections(search));
 }
 
 /** Events with what became of them. */
@@ -271,9 +275,7 @@ export function EventsPage(): ReactNode {
       <OfAccount search={search} events={query.data?.data ?? []} />
       {isRejected ? (
         <div className="sides compact">
-          <div>
-            {search.externalTransactionId === undefined ? <Reasons search={search} /> : null}
-          </div>
+          <div>{isCounted(search) ? <Reasons search={search} /> : null}</div>
           {query.data ? (
             <div key={JSON.stringify(filterOf(search))}>
               <RetryAll search={search} total={query.data.pagination.total} />
