@@ -33,9 +33,12 @@ export const openQueryClient = ({
     },
   });
 
+/** When what was read ahead is read again, if it is shown by then; else it is once it is shown. */
+const againMs = 1_000;
+
 /**
- * Reads what is probably shown next, so that it is there at once. What changes until then is told to nobody:
- * whoever goes there sees it, while it is read again. What fails is said to them, and to nobody before.
+ * Reads what is probably shown next, so that it is there at once. What changes before somebody goes there
+ * nobody is told: that is why it is read again. What fails is said to them, and to nobody before.
  */
 export async function readAhead<T, E = DefaultError, D = T, K extends QueryKey = QueryKey>(
   client: QueryClient,
@@ -48,7 +51,7 @@ export async function readAhead<T, E = DefaultError, D = T, K extends QueryKey =
   // It is tried again only where somebody waits for it by then.
   const retry = (_count: number, error: unknown) => isPassing(error) && isShown();
   await client.prefetchQuery({ ...options, retry });
-  if (kept()?.state.status === 'success') {
-    await client.invalidateQueries({ queryKey, exact: true });
-  }
+  if (kept()?.state.status !== 'success') return;
+  await new Promise((resolve) => setTimeout(resolve, againMs));
+  await client.invalidateQueries({ queryKey, exact: true });
 }
