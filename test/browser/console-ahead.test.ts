@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { HTTPRequest } from 'puppeteer-core';
 import type { ConsoleVisit } from '../support/servers/console.js';
+import { holdRequests } from '../support/servers/held-requests.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 import { until } from '../start/workbench.js';
@@ -23,15 +24,9 @@ describe('what is read ahead in the console', function () {
 
   /** Does something while nothing that the API is asked for is answered. */
   async function withoutAnswers(act: () => Promise<void>): Promise<void> {
-    const { page } = visit;
-    const held: HTTPRequest[] = [];
-    const hold = (request: HTTPRequest): void => void held.push(request);
-    await page.setRequestInterception(true);
-    page.on('request', hold);
+    const release = await holdRequests(visit.page, () => true);
     await act();
-    page.off('request', hold);
-    for (const request of held) await request.continue();
-    await page.setRequestInterception(false);
+    await release();
   }
 
   // spec/beyond.md R611
@@ -75,6 +70,22 @@ describe('what is read ahead in the console', function () {
       await visit.arrive('Billing');
       await visit.told('Nothing is billed by itself: there is no schedule.');
       await visit.told('Nothing was billed yet.');
+    });
+  });
+
+  // spec/beyond.md R611
+  it('is also what can be asked for once another answer is there', async () => {
+    const serviceId = await story.service('Calls');
+    await visit.open('/console/prices', 'Prices');
+    await visit.told('Calls');
+    await visit.quiet();
+    await visit.tabTo('Calls');
+    await asked(`${serviceId}/rate-cards`);
+    await visit.quiet();
+    await withoutAnswers(async () => {
+      await visit.page.keyboard.press('Enter');
+      await visit.arrive('Calls');
+      await visit.find('table', 'Versions in USD, the newest first');
     });
   });
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import type { HTTPRequest, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import type { TestTenant } from '../support/servers/instance.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
+import { holdRequests } from '../support/servers/held-requests.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -33,22 +34,6 @@ describe('sessions of the console in several pages', function () {
     return page;
   }
 
-  /** Whatever the page reads by itself would find the end of its session before its form does. */
-  async function holdReads(page: Page): Promise<() => Promise<void>> {
-    const held: HTTPRequest[] = [];
-    const hold = (request: HTTPRequest): void => {
-      if (request.method() === 'GET') held.push(request);
-      else void request.continue();
-    };
-    await page.setRequestInterception(true);
-    page.on('request', hold);
-    return async () => {
-      page.off('request', hold);
-      for (const request of held) await request.continue();
-      await page.setRequestInterception(false);
-    };
-  }
-
   // spec/beyond.md R603
   it('does nothing for another tenant that was meant for this one, and shows nothing of it', async () => {
     const { page } = visit;
@@ -57,7 +42,8 @@ describe('sessions of the console in several pages', function () {
     await visit.open('/console/access-keys', 'Access keys');
     await visit.tabTo('What it is for');
     await page.keyboard.type('Meant for the first');
-    const release = await holdReads(page);
+    // Whatever the page reads by itself would find the end of its session before its form does.
+    const release = await holdRequests(page, (request) => request.method() === 'GET');
     const elsewhere = await changeTenant();
     await page.bringToFront();
     await visit.tabTo('Make it');

@@ -7,6 +7,7 @@ import { newId } from '../../src/kernel/id.js';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { keptFiles } from '../support/servers/downloads.js';
+import { holdRequests } from '../support/servers/held-requests.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -57,25 +58,18 @@ describe('usage in the console', function () {
   // spec/beyond.md R586
   it('says of totals that are shown until others are read what these were asked for', async () => {
     const { page } = visit;
-    const held: HTTPRequest[] = [];
-    const hold = (request: HTTPRequest): void => {
-      if (request.url().includes('from=2026-03-05')) held.push(request);
-      else void request.continue();
-    };
+    const isOther = (request: HTTPRequest) => request.url().includes('from=2026-03-05');
     await visit.open(`${march}&bucket=month`, 'Usage');
     await visit.told('USD 48.00');
-    await page.setRequestInterception(true);
-    page.on('request', hold);
-    const asked = page.waitForRequest((request) => request.url().includes('from=2026-03-05'));
+    const release = await holdRequests(page, isOther);
+    const asked = page.waitForRequest(isOther);
     await page.evaluate(`const from = document.querySelector('input[name=from]');
       from.value = '2026-03-05';
       from.form.requestSubmit();`);
     await asked;
     const begins = '(() => document.querySelector("main tbody th, main tbody td").textContent)()';
     expect(await page.evaluate(begins)).to.equal('2026-03-01');
-    page.off('request', hold);
-    for (const request of held) await request.continue();
-    await page.setRequestInterception(false);
+    await release();
     // Of 5 to 9 March.
     await visit.told('2026-03-01, from 2026-03-05 on');
     await visit.told('USD 35.00');

@@ -38,12 +38,10 @@ export function ahead(client: QueryClient, search: Parameters<typeof accountList
 }
 
 export function AccountsPage(): ReactNode {
-  const { q, page = 0 } = route.useSearch();
+  const given = route.useSearch();
+  const { q, page = 0 } = given;
   const navigate = route.useNavigate();
-  const { query, onAhead } = useList(
-    (to) => accountList({ ...(q === undefined ? {} : { q }), page: to }),
-    page,
-  );
+  const { query, onAhead } = useList((to) => accountList({ ...given, page: to }), page);
   const search = (text: string): void =>
     void navigate({ search: text === '' ? {} : { q: text }, replace: true });
   return (

@@ -38,7 +38,7 @@ const againMs = 1_000;
 
 /**
  * Reads what is probably shown next, so that it is there at once. What changes before somebody goes there
- * nobody is told: that is why it is read again. What fails is said to them, and to nobody before.
+ * nobody is told: that is why it is read again, later. What fails is said to them, and to nobody before.
  */
 export async function readAhead<T, E = DefaultError, D = T, K extends QueryKey = QueryKey>(
   client: QueryClient,
@@ -52,6 +52,5 @@ export async function readAhead<T, E = DefaultError, D = T, K extends QueryKey =
   const retry = (_count: number, error: unknown) => isPassing(error) && isShown();
   await client.prefetchQuery({ ...options, retry });
   if (kept()?.state.status !== 'success') return;
-  await new Promise((resolve) => setTimeout(resolve, againMs));
-  await client.invalidateQueries({ queryKey, exact: true });
+  setTimeout(() => void client.invalidateQueries({ queryKey, exact: true }), againMs);
 }
