@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { HTTPRequest } from 'puppeteer-core';
 import type { ConsoleVisit } from '../support/servers/console.js';
-import { holdRequests } from '../support/servers/held-requests.js';
+import { holdRequests, refuseRequests } from '../support/servers/intercepted.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 import { until } from '../start/workbench.js';
@@ -140,26 +139,20 @@ describe('what is read ahead in the console', function () {
     await visit.told('1 to 20 of 50');
     await visit.quiet();
     let refused = 0;
-    const refuse = (request: HTTPRequest): void => {
-      if (request.url().includes('/v1/audit')) {
-        refused += 1;
-        void request.respond({
-          status: 503,
-          contentType: 'application/json',
-          body: JSON.stringify({ error: { code: 'DATABASE_UNAVAILABLE', message: 'Away.' } }),
-        });
-      } else void request.continue();
+    const isRefused = ({ url }: { url: string }): boolean => {
+      const isAudit = url.includes('/v1/audit');
+      if (isAudit) refused += 1;
+      return isAudit;
     };
-    await page.setRequestInterception(true);
-    page.on('request', refuse);
+    const away = { code: 'DATABASE_UNAVAILABLE', message: 'Away.' };
+    const comeBack = await refuseRequests(page, isRefused, 503, away);
     await visit.tabTo('Audit');
     await until(() => refused === 1, 20_000, 'it is refused');
     // Twice the time after which what is shown is asked for again.
     await pause(4_000);
     expect(refused).to.equal(1);
     expect(await visit.text()).to.not.include('Away.');
-    page.off('request', refuse);
-    await page.setRequestInterception(false);
+    await comeBack();
     await page.keyboard.press('Enter');
     await visit.arrive('Audit');
     await visit.find('table', 'Changes, the newest first');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { HTTPRequest } from 'puppeteer-core';
 import { tiers, usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
+import { holdRequests } from '../support/servers/intercepted.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -125,21 +125,14 @@ describe('corrections in the console', function () {
   it('shows what a content would come to beside that content alone', async () => {
     const { page } = visit;
     await openMending('second');
-    const held: HTTPRequest[] = [];
-    const hold = (request: HTTPRequest): void => {
-      if (request.url().endsWith('/amend')) held.push(request);
-      else void request.continue();
-    };
-    await page.setRequestInterception(true);
-    page.on('request', hold);
+    const isAmendment = ({ url }: { url: string }) => url.endsWith('/amend');
+    const release = await holdRequests(page, isAmendment);
     await amendTo('10');
     await visit.told('Working…');
     await write('1000');
-    expect(held).to.have.length(1);
-    await held[0]?.continue();
+    expect(visit.requested.filter((url) => isAmendment({ url }))).to.have.length(1);
+    await release();
     await page.waitForFunction(`!document.body.innerText.includes('Working…')`);
-    page.off('request', hold);
-    await page.setRequestInterception(false);
     expect(await visit.text()).to.not.match(/Events that come out different|\nAmend it\n/);
     await write('10');
     // 10 instead of 100 at 0.01.

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { HTTPRequest } from 'puppeteer-core';
 import { until } from '../start/workbench.js';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { external } from '../support/servers/instance.js';
 import { openReceiver, waitUntilDelivered } from '../support/servers/receiver.js';
 import { asOwner } from '../support/servers/rows.js';
+import { refuseRequests } from '../support/servers/intercepted.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -125,29 +125,18 @@ describe('operations in the console', function () {
     const { page } = visit;
     await visit.open(place, 'Operations');
     await visit.find('table', 'Parts of this instance');
-    let isAway = true;
-    const onRequest = (request: HTTPRequest): void => {
-      const isStatus = isAway && request.url().endsWith('/v1/status');
-      const body = JSON.stringify({ error: { message: 'The database does not answer.' } });
-      const answer = { status: 503, contentType: 'application/json', body };
-      void (isStatus ? request.respond(answer) : request.continue());
-    };
-    page.on('request', onRequest);
-    await page.setRequestInterception(true);
-    try {
-      await story.send(usage('acme', calls));
-      await visit.told('Not up to date: The database does not answer.');
-      await visit.shoot('operations-not-up-to-date');
-      await visit.open(place, 'Operations');
-      await visit.told('Waiting: The database does not answer.');
-      isAway = false;
-      await visit.find('table', 'Parts of this instance');
-      expect(await visit.text()).to.not.include('Not up to date');
-    } finally {
-      await page.setRequestInterception(false);
-      page.off('request', onRequest);
-      visit.complaints.splice(0);
-    }
+    const isStatus = ({ url }: { url: string }) => url.endsWith('/v1/status');
+    const away = { code: 'DATABASE_UNAVAILABLE', message: 'The database does not answer.' };
+    const comeBack = await refuseRequests(page, isStatus, 503, away);
+    await story.send(usage('acme', calls));
+    await visit.told('Not up to date: The database does not answer.');
+    await visit.shoot('operations-not-up-to-date');
+    await visit.open(place, 'Operations');
+    await visit.told('Waiting: The database does not answer.');
+    await comeBack();
+    await visit.find('table', 'Parts of this instance');
+    expect(await visit.text()).to.not.include('Not up to date');
+    visit.complaints.splice(0);
   });
 
   it('says which part does not answer', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'puppeteer-core';
 import type { TestTenant } from '../support/servers/instance.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
-import { holdRequests } from '../support/servers/held-requests.js';
+import { holdRequests } from '../support/servers/intercepted.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -43,7 +43,7 @@ describe('sessions of the console in several pages', function () {
     await visit.tabTo('What it is for');
     await page.keyboard.type('Meant for the first');
     // Whatever the page reads by itself would find the end of its session before its form does.
-    const release = await holdRequests(page, (request) => request.method() === 'GET');
+    const release = await holdRequests(page, ({ method }) => method === 'GET');
     const elsewhere = await changeTenant();
     await page.bringToFront();
     await visit.tabTo('Make it');

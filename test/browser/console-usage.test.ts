@@ -2,12 +2,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { HTTPRequest } from 'puppeteer-core';
 import { newId } from '../../src/kernel/id.js';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { keptFiles } from '../support/servers/downloads.js';
-import { holdRequests } from '../support/servers/held-requests.js';
+import { holdRequests, refuseRequests } from '../support/servers/intercepted.js';
 import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
@@ -58,11 +57,11 @@ describe('usage in the console', function () {
   // spec/beyond.md R586
   it('says of totals that are shown until others are read what these were asked for', async () => {
     const { page } = visit;
-    const isOther = (request: HTTPRequest) => request.url().includes('from=2026-03-05');
+    const isOther = (url: string) => url.includes('from=2026-03-05');
     await visit.open(`${march}&bucket=month`, 'Usage');
     await visit.told('USD 48.00');
-    const release = await holdRequests(page, isOther);
-    const asked = page.waitForRequest(isOther);
+    const release = await holdRequests(page, ({ url }) => isOther(url));
+    const asked = page.waitForRequest((request) => isOther(request.url()));
     await page.evaluate(`const from = document.querySelector('input[name=from]');
       from.value = '2026-03-05';
       from.form.requestSubmit();`);
@@ -268,19 +267,14 @@ describe('usage in the console', function () {
     const { page } = visit;
     const id = newId();
     const path = `/console/usage/events?externalTransactionId=${id}`;
-    const fail = (request: HTTPRequest): void => {
-      if (!request.url().endsWith(`/v1/usage-events/${id}`)) return void request.continue();
-      const body = JSON.stringify({ error: { code: 'INTERNAL_ERROR', message: 'It is broken.' } });
-      void request.respond({ status: 500, contentType: 'application/json', body });
-    };
-    await page.setRequestInterception(true);
-    page.on('request', fail);
+    const isIt = ({ url }: { url: string }) => url.endsWith(`/v1/usage-events/${id}`);
+    const broken = { code: 'INTERNAL_ERROR', message: 'It is broken.' };
+    const mend = await refuseRequests(page, isIt, 500, broken);
     await visit.open(path, 'Usage events');
     await visit.told('It is broken.');
     expect(await visit.text()).to.not.include('No event has this id');
     await visit.inspect('usage-event-fault');
-    page.off('request', fail);
-    await page.setRequestInterception(false);
+    await mend();
     await visit.tabTo('Try again');
     await page.keyboard.press('Enter');
     await visit.told('No event has this id, neither of its sender nor of ours.');
