@@ -14,6 +14,9 @@ const localAddress = process.platform === 'linux' ? '127.0.0.2' : undefined;
 /** More than the product has connections to its database. */
 export const crowd = 48;
 
+/** How long what is sent behind an attack may be refused. */
+const cleanUpMs = 120_000;
+
 export interface Request {
   readonly path: string;
   readonly method?: Dispatcher.HttpMethod;
@@ -68,6 +71,7 @@ export class Attacker {
   #count = 0;
   readonly #agent: Agent;
   readonly #sockets = new Set<Socket>();
+  readonly #afterwards: Request[] = [];
   readonly #end: number;
 
   constructor({ url, token, loot, query, pauseDatabase }: Given, millis: number) {
@@ -215,6 +219,25 @@ export class Attacker {
       '',
       '',
     ].join('\r\n');
+  }
+
+  /** Has this sent once the attack is over. */
+  afterwards(request: Request): void {
+    this.#afterwards.push(request);
+  }
+
+  /**
+   * Sends what is to be sent behind the attack, the last first, again where it is refused for now: what an
+   * attack leaves would be a second one beside the next.
+   */
+  async cleanUp(): Promise<void> {
+    const end = Date.now() + cleanUpMs;
+    for (const request of this.#afterwards.splice(0).reverse()) {
+      while ([0, 429, 503, 504].includes((await this.send(request)).status)) {
+        if (Date.now() > end) throw new Error(`still refused: ${request.path}`);
+        await wait(200);
+      }
+    }
   }
 
   async close(): Promise<void> {

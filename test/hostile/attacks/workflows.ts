@@ -5,7 +5,7 @@ import type { Attacker } from '../attacker.js';
 
 const textOf = (value: unknown): string => JSON.stringify(value);
 
-/** Publishes a definition under a name of its own, and gives it. */
+/** Publishes a definition under a name of its own, and gives it; what runs of it ends behind the attack. */
 export async function publish(
   attacker: Attacker,
   tasks: object[],
@@ -21,6 +21,7 @@ export async function publish(
     body: textOf({ definition: { document, do: tasks, ...more } }),
   });
   if (status !== 201) throw new Error(`${status} ${text.slice(0, 200)}`);
+  attacker.afterwards({ path: `/v1/workflows/${name}?force=true`, method: 'DELETE', token });
   return name;
 }
 
@@ -33,11 +34,6 @@ const starting = async (attacker: Attacker, name: string, data: object): Promise
   }));
 };
 
-/** Stops what runs: what an attack leaves would be a second one beside the next. */
-async function stop(attacker: Attacker, name: string): Promise<void> {
-  await attacker.send({ path: `/v1/workflows/${name}?force=true`, method: 'DELETE' });
-}
-
 async function attackWith(
   attacker: Attacker,
   tasks: object[],
@@ -45,7 +41,6 @@ async function attackWith(
 ): Promise<void> {
   const name = await publish(attacker, tasks, more);
   await starting(attacker, name, data);
-  await stop(attacker, name);
 }
 
 export const numbers = (count: number): number[] =>
@@ -134,7 +129,6 @@ export const workflowAttacks: readonly Attack[] = [
     isShort: true,
     async run(attacker) {
       let inner: string | undefined;
-      const names: string[] = [];
       for (let level = 0; level < 5; level += 1) {
         const call: object =
           inner === undefined
@@ -148,10 +142,8 @@ export const workflowAttacks: readonly Attack[] = [
                 },
               };
         inner = await publish(attacker, [{ f: branches(() => call) }]);
-        names.push(inner);
       }
       await starting(attacker, inner ?? '', {});
-      for (const name of names.reverse()) await stop(attacker, name);
     },
   },
   {
@@ -177,7 +169,6 @@ export const workflowAttacks: readonly Attack[] = [
         });
       }
       await starting(attacker, names[0] ?? '', {});
-      for (const name of names) await stop(attacker, name);
     },
   },
   {
@@ -205,7 +196,6 @@ export const workflowAttacks: readonly Attack[] = [
         { f: branches(() => ({ emit: { event: { with: event } } })) },
       ]);
       await starting(attacker, calling, {});
-      for (const name of [listening, calling]) await stop(attacker, name);
     },
   },
   {
@@ -279,7 +269,6 @@ export const workflowAttacks: readonly Attack[] = [
         await attacker.send({ path: `${path}/execute`, method: 'POST', body });
       }
       await attacker.flood(() => ({ path: `${path}/executions`, method: 'GET' }));
-      await stop(attacker, name);
     },
   },
   {
@@ -310,7 +299,6 @@ export const workflowAttacks: readonly Attack[] = [
         method: 'POST',
         body: textOf({ input: { list: numbers(1_000) } }),
       }));
-      await stop(attacker, name);
     },
   },
 ];
