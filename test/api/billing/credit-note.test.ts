@@ -49,6 +49,15 @@ describe('POST /v1/invoices/{invoiceId}/credit-notes', () => {
     ['an unknown field', () => ({ reason: 'x', amount: 1 }), 400, 'Known are: reason, items.'],
     ['no items in the list', () => ({ reason: 'x', items: [] }), 400, 'items'],
     [
+      'more items than may be',
+      () => ({
+        reason: 'x',
+        items: Array.from({ length: 1_001 }, () => ({ itemId: newId(), amount: 1 })),
+      }),
+      400,
+      'items',
+    ],
+    [
       'an amount of zero',
       ({ first }) => ({ reason: 'x', items: [{ itemId: first, amount: 0 }] }),
       400,
