@@ -188,26 +188,32 @@ describe('holds whose product is killed', function () {
       const services = [{ serviceId, accountMap: { [accountId]: 1 } }];
       await create(`${external}/contracts`, { masterAccountId, name: externalId, services });
     }
-    const sendBatch = async (batch: number): Promise<void> => {
+    const sendBatch = async (batch: number): Promise<number> => {
       const body = Array.from({ length: eventsPerBatch }, (_each, index) => {
         const { message } = event(1_000_000 + batch * eventsPerBatch + index);
         return { message: { ...message, billingAccountRef: units[batch % units.length] } };
       });
-      for (;;) {
-        const done = await send('/v1/ingest/usage/batch', body);
-        expect(done.status, await done.text()).to.be.oneOf([200, 202, 503]);
-      }
+      const done = await send('/v1/ingest/usage/batch', body);
+      expect(done.status, await done.text()).to.be.oneOf([200, 202, 503]);
+      return done.status;
+    };
+    const all = Array.from({ length: batches }, (_each, batch) => batch);
+    const sendOn = async (batch: number): Promise<void> => {
+      for (;;) await sendBatch(batch);
     };
     for (const afterMs of [300, 900]) {
       const killed = new Promise<void>((resolve) => {
         setTimeout(() => void product.kill().then(resolve), afterMs);
       });
       // Each is sent again and again until the product is gone.
-      await Promise.allSettled(Array.from({ length: batches }, (_each, batch) => sendBatch(batch)));
+      await Promise.allSettled(all.map(sendOn));
       await killed;
       await product.launch();
       expect(await faults()).to.deep.equal([]);
     }
+    // A product that is slow has not taken all of them before it was killed.
+    const isTaken = async (batch: number) => (await sendBatch(batch)) !== 503;
+    await Promise.all(all.map((batch) => until(() => isTaken(batch), 60_000, 'a batch is taken')));
     await untilRated();
     expect(await faults()).to.deep.equal([]);
     // 90 events of each unit are 0.20, 10 are free; the holds have charged more.
