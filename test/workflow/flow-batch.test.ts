@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { makeAccount } from '../support/billing/accounts.js';
+import { storeInvoice } from '../support/billing/invoices.js';
 import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
 import { external } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
@@ -129,6 +130,53 @@ describe('a flow for many start nodes at once', () => {
       ),
     );
     expect(Number(rows[0]?.times)).to.be.within(7, 14);
+  });
+
+  // spec/flows.md R39
+  it('knows each account by id, external id and number, as an item alone does', async () => {
+    const other = await makeAccount(tenant, { name: 'Other', externalId: 'Payer' });
+    const numbered = await makeAccount(tenant, { name: 'Numbered', number: 'N-1' });
+    const gone = await makeAccount(tenant, { name: 'Gone', externalId: 'gone' });
+    await tenant.delete(`${external}/accounts/${gone.id}`).expect(204);
+    const references = ['payer', 'Payer', 'N-1', payerId, payerId.toUpperCase(), 'gone', gone.id];
+    const data = references.map((account_id, index) => payment(`K-${index}`, { account_id }));
+    const { body } = await tenant.post(path, { data }).expect(200);
+    const named = body.data.map((item: { output?: { accountId: string }; error?: object }) =>
+      item.output === undefined ? item.error : item.output.accountId,
+    );
+    const none = (name: string) => `'account_id' names no account: '${name}'`;
+    expect(named.slice(0, 5)).to.deep.equal([payerId, other.id, numbered.id, payerId, payerId]);
+    expect(named.map(({ message }: { message?: string }) => message).slice(5)).to.deep.equal([
+      none('gone'),
+      none(gone.id),
+    ]);
+  });
+
+  // spec/flows.md R39
+  it('applies payments to open invoices in their order', async () => {
+    const debtor = await makeAccount(tenant, { name: 'Debtor', externalId: 'debtor' });
+    const invoice = { accountId: debtor.id, invoiceNo: 'I-1', amount: '100', balance: '100' };
+    const invoiceId = await storeInvoice(tenant.scope, { invoice });
+    const data = [
+      payment('D-1', { account_id: 'debtor', amount: 60 }),
+      payment('D-2', { amount: 7 }),
+      payment('D-3', { account_id: 'debtor', amount: 60 }),
+      payment('D-4', { account_id: 'debtor', amount: 5 }),
+    ];
+    const { body } = await tenant.post(path, { data }).expect(200);
+    // 100 takes the 60 of D-1 and 40 of D-3, whose other 20 are left; D-4 comes too late.
+    const left = body.data.map(({ output }: { output: Record<string, unknown> }) => [
+      output['balance'],
+      output['balanceStatus'],
+    ]);
+    expect(left).to.deep.equal([
+      [0, 'Applied'],
+      [7, 'Unapplied'],
+      [20, 'Partially Applied'],
+      [5, 'Unapplied'],
+    ]);
+    const { body: paid } = await tenant.get(`${external}/invoices/${invoiceId}`).expect(200);
+    expect(paid).to.include({ balance: 0 });
   });
 
   // spec/flows.md R33

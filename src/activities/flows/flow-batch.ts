@@ -23,7 +23,7 @@ import { resolveEach } from '../../queries/keys/resolve-natural-keys.js';
 import { flowBody } from '../../schemas/flows/flow.js';
 import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
 import { activityFailure, flowFailure } from '../failure.js';
-import { flowStep, outerScope, type StepWork, type StepCall } from './flow-step.js';
+import { flowStep, outerScope, type StepCall, type StepWork } from './flow-step.js';
 import { currentPlace } from './step-once.js';
 import { inStartNames } from './start-names.js';
 import type { SlugStep } from './start-node.js';
@@ -32,6 +32,11 @@ import type { SlugStep } from './start-node.js';
 interface Item extends FlowBatchItem {
   readonly executionId: string;
 }
+
+/** What came of an item. */
+type Outcome = Pick<EndedItem, 'status' | 'output' | 'error'>;
+
+type BatchStep = Pick<SlugStep<FlowInput, unknown>, 'work' | 'together'>;
 
 /** Some items to run. */
 type Part = StepCall<FlowBatchPart> & { readonly run: FlowRun<FlowBatchInput> };
@@ -63,18 +68,13 @@ class ItemRun {
   readonly #platform: Platform;
   readonly #run: FlowRun<FlowBatchInput>;
   readonly #scope: Scope;
-  readonly #work: StepWork<FlowInput, unknown>;
+  readonly #step: BatchStep;
 
-  constructor(
-    platform: Platform,
-    run: FlowRun<FlowBatchInput>,
-    scope: Scope,
-    work: StepWork<FlowInput, unknown>,
-  ) {
+  constructor(platform: Platform, run: FlowRun<FlowBatchInput>, scope: Scope, step: BatchStep) {
     this.#platform = platform;
     this.#run = run;
     this.#scope = scope;
-    this.#work = work;
+    this.#step = step;
   }
 
   /**
@@ -113,28 +113,43 @@ class ItemRun {
   async #firstOf(items: readonly Item[]): Promise<number> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#record(items, async (scope, { input, executionId }) => {
-          const output = await this.#work(scope, input, executionId);
-          return { status: 'completed', output, error: null };
-        });
+        return await this.#record(items, (scope, open) => this.#outcomes(scope, open));
       } catch (error) {
         if (!isRepeatable(error) || attempt === contestsMax) throw error;
       }
     }
   }
 
+  /** Does items: all at once where their step can, else each when the one before it is recorded. */
+  async *#outcomes(scope: Scope, items: readonly Item[]): AsyncGenerator<Outcome[]> {
+    const { work, together } = this.#step;
+    const completed = (output: unknown): Outcome => ({ status: 'completed', output, error: null });
+    if (together) {
+      const outputs = await together(
+        scope,
+        items.map(({ input }) => input),
+      );
+      yield outputs.map(completed);
+      return;
+    }
+    for (const { input, executionId } of items) {
+      yield [completed(await work(scope, input, executionId))];
+    }
+  }
+
   /** Records that an item failed, unless it has ended. */
   async fail(item: Item, error: FlowFailure): Promise<void> {
-    await this.#record([item], () => Promise.resolve({ status: 'failed', output: null, error }));
+    await this.#record([item], () => [[{ status: 'failed', output: null, error }]]);
   }
 
   /**
    * Does and records items in one transaction, up to `outputsMax`; returns how many it went through. It
-   * locks the execution of the batch, so that two attempts of one step do not do an item twice.
+   * locks the execution of the batch, so that two attempts of one step do not do an item twice. `end` tells
+   * the outcomes of items in their order, and need not be asked for all.
    */
   #record(
     items: readonly Item[],
-    end: (scope: Scope, item: Item) => Promise<Pick<EndedItem, 'status' | 'output' | 'error'>>,
+    end: (scope: Scope, open: readonly Item[]) => AsyncIterable<Outcome[]> | Iterable<Outcome[]>,
   ): Promise<number> {
     const { flow: workflow, items: all } = this.#run.input;
     const run = { ...this.#run, input: { flow: workflow, items: all.length } };
@@ -145,20 +160,20 @@ class ItemRun {
       const ids = items.map(({ executionId }) => executionId);
       const known = await Execution.findEnds(trx, run.tenantId, ids);
       const scope = within(this.#scope, trx);
+      const open = items.filter(({ executionId }) => !known.has(executionId));
       const ends: EndedItem[] = [];
-      let count = 0;
       let length = 0;
-      for (const item of items) {
-        count += 1;
-        if (known.has(item.executionId)) continue;
-        const { index, executionId: id } = item;
-        const workflowId = itemWorkflowId(place.workflowId, index);
-        const ended = await end(scope, item);
-        const answer = stringifyJson(ended.error ?? ended.output ?? null);
-        ends.push({ id, workflowId, input: item.input, answer, ...ended });
-        length += answer.length;
+      for await (const outcomes of end(scope, open)) {
+        for (const outcome of outcomes) {
+          const item = open[ends.length] as Item;
+          const workflowId = itemWorkflowId(place.workflowId, item.index);
+          const answer = stringifyJson(outcome.error ?? outcome.output ?? null);
+          ends.push({ id: item.executionId, workflowId, input: item.input, answer, ...outcome });
+          length += answer.length;
+        }
         if (length >= outputsMax) break;
       }
+      const next = open[ends.length];
       const at = { startedAt, completedAt: this.#platform.now() };
       const { runId } = place;
       await Execution.insertItems(trx, run, { workflow, runId }, ends, at);
@@ -172,7 +187,7 @@ class ItemRun {
           output,
         })),
       );
-      return count;
+      return next === undefined ? items.length : items.indexOf(next);
     });
   }
 }
@@ -181,11 +196,14 @@ export function flowBatchActivities(
   platform: Platform,
   steps: readonly SlugStep<never, unknown>[],
 ) {
-  const works = new Map<string, StepWork<never, unknown>>(
-    steps.map((step) => [step.flow, step.work]),
+  const known = new Map<string, BatchStep>(
+    steps.map(({ flow, work, together }) => [
+      flow,
+      { work: work as StepWork<FlowInput, unknown>, together },
+    ]),
   );
-  for (const flow of Object.keys(flows)) {
-    if (!works.has(flow)) throw new Error(`The flow ${flow} has no step: see slugStep.`);
+  for (const flow of Object.keys(flows) as FlowWorkflow[]) {
+    if (!known.has(flow)) throw new Error(`The flow ${flow} has no step: see slugStep.`);
   }
   return {
     /** Runs some items of a batch; those that an earlier attempt has done stay as they are. */
@@ -195,10 +213,10 @@ export function flowBatchActivities(
         executionId: itemExecutionId(run.executionId, item.index),
       }));
       const flow = run.input.flow as FlowWorkflow;
-      const work = works.get(flow) as StepWork<FlowInput, unknown>;
+      const step = known.get(flow) as BatchStep;
       try {
         const scope = await outerScope(platform, run);
-        const itemRun = new ItemRun(platform, run, scope, work);
+        const itemRun = new ItemRun(platform, run, scope, step);
         const starts = items.map((item) => item.input.start);
         const refused = await resolveEach(scope, flowBody(flows[flow]), starts);
         for (const item of items) {

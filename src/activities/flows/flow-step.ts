@@ -60,6 +60,12 @@ export type StepWork<Input, Output> = (
   executionId: string,
 ) => Promise<Output>;
 
+/** The same for the items of a batch's step at once, in their order, as if one was done after the other. */
+export type StepTogether<Input, Output> = (
+  scope: Scope,
+  inputs: readonly Input[],
+) => Promise<readonly Output[]>;
+
 /** A step that is done in one transaction; batches of a flow do the same work for each item. */
 export type FlowStep<Input, Output> = ((call: StepCall<Input>) => Promise<Output>) & {
   readonly work: StepWork<Input, Output>;

@@ -6,7 +6,7 @@ import { utcDate } from '../../kernel/time/date.js';
 import type { Platform } from '../../process/platform.js';
 import { resolveStart } from '../../queries/flows/resolve-start.js';
 import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
-import { flowStep, type FlowStep, type StepWork } from './flow-step.js';
+import { flowStep, type FlowStep, type StepTogether, type StepWork } from './flow-step.js';
 
 /** A start node that a step works with. */
 export interface ResolvedStart {
@@ -20,14 +20,19 @@ export interface ResolvedStart {
 export type Undone<Dto> = Dto & { readonly draft: true };
 
 /** The step of a flow that is called by its slug: one at a time, or many in a batch. */
-export type SlugStep<Input, Output> = FlowStep<Input, Output> & { readonly flow: FlowWorkflow };
+export type SlugStep<Input, Output> = FlowStep<Input, Output> & {
+  readonly flow: FlowWorkflow;
+  /** Does the items of a batch's step with few statements, where their outputs are short. */
+  readonly together: StepTogether<FlowInput, Output> | undefined;
+};
 
 /** Makes work the step of a flow; its input includes that of calls by slug. */
 export const slugStep = <Input, Output>(
   platform: Platform,
   flow: FlowWorkflow,
   work: StepWork<Input, Output>,
-): SlugStep<Input, Output> => Object.assign(flowStep(platform, work), { flow });
+  together?: StepTogether<FlowInput, Output>,
+): SlugStep<Input, Output> => Object.assign(flowStep(platform, work), { flow, together });
 
 /** Makes a command the step of a flow that is called with its start node. */
 export function startStep<Output>(

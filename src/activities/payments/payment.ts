@@ -1,5 +1,5 @@
 import { deletePayment } from '../../commands/payments/payment.js';
-import { savePayment } from '../../commands/payments/payment-flow.js';
+import { saveNewPayments, savePayment } from '../../commands/payments/payment-flow.js';
 import type { PaymentFlowInput } from '../../messages/payment-flow.js';
 import type { Platform } from '../../process/platform.js';
 import { readPayment } from '../../queries/payments/payment.js';
@@ -7,8 +7,15 @@ import { deletedBy, slugStep } from '../flows/start-node.js';
 
 export function paymentActivities(platform: Platform) {
   return {
-    createPayment: slugStep(platform, 'savePayment', (scope, input: PaymentFlowInput) =>
-      savePayment(scope, 'savePayment', input),
+    createPayment: slugStep(
+      platform,
+      'savePayment',
+      (scope, input: PaymentFlowInput) => savePayment(scope, 'savePayment', input),
+      (scope, inputs) =>
+        saveNewPayments(
+          scope,
+          inputs.map(({ start }) => start),
+        ),
     ),
     updatePayment: slugStep(platform, 'editPayment', (scope, input: PaymentFlowInput) =>
       savePayment(scope, 'editPayment', input),

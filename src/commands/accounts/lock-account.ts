@@ -24,6 +24,24 @@ export async function holdAccount(
   if (!account) throw missingAccount(accountId);
 }
 
+/** The same for the accounts of many bodies, with one statement. 400: the first that there is not. */
+export async function holdAccounts(
+  trx: Knex.Transaction,
+  scope: Scope,
+  accountIds: readonly string[],
+): Promise<void> {
+  const held = await Account.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findByIds([...new Set(accountIds)])
+    .select('id')
+    .orderBy('id')
+    .forShare();
+  const known = new Set(held.map(({ id }) => id));
+  const missing = accountIds.find((id) => !known.has(id));
+  if (missing !== undefined) throw missingAccount(missing);
+}
+
 export const missingAccount = (accountId: string) =>
   problem.validation((nameOf) => `'${nameOf('accountId')}' names no account: '${accountId}'`, {
     field: 'accountId',

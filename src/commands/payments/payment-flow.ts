@@ -1,11 +1,14 @@
-import { resolveStart } from '../../queries/flows/resolve-start.js';
+import type { Static } from 'typebox';
+import { findReferences, resolveStart } from '../../queries/flows/resolve-start.js';
+import type { FlowInput } from '../../messages/flow-run.js';
 import type { PaymentFlowInput } from '../../messages/payment-flow.js';
 import type { Scope } from '../../kernel/scope.js';
 import { paymentFlows } from '../../schemas/flows/payment.js';
 import { PaymentCreate, PaymentUpdate } from '../../schemas/payments/payment.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
-import { createByFlow, requireDraft, saveByFlow } from '../flows/save-by-flow.js';
-import { createPayment, saveAndSettle, updatePayment } from './payment.js';
+import type { PaymentDto } from '../../queries/payments/payment.js';
+import { createByFlow, requireDraft, saveByFlow, type Drafted } from '../flows/save-by-flow.js';
+import { createPayment, createPayments, saveAndSettle, updatePayment } from './payment.js';
 
 type PaymentFlow = 'savePayment' | 'editPayment';
 
@@ -22,13 +25,27 @@ async function readInput(scope: Scope, workflow: PaymentFlow, input: PaymentFlow
   return { id: (id as string | undefined) ?? draftId, fields, save, isOfDraft };
 }
 
+/** Saves the new payments of a batch's step, as one after the other would be. */
+export async function saveNewPayments(
+  scope: Scope,
+  starts: readonly FlowInput['start'][],
+): Promise<PaymentDto[]> {
+  await findReferences(scope, paymentFlows.savePayment, starts);
+  const payments: Static<typeof PaymentCreate>[] = [];
+  for (const start of starts) {
+    const fields = await resolveStart(scope, paymentFlows.savePayment, start);
+    payments.push(reviveInput(PaymentCreate, withType(fields)));
+  }
+  return saveAndSettle(scope, (inner) => createPayments(inner, payments));
+}
+
 /** Saves a payment: a new one where no id is given; one that was a draft is approved with it. */
 export async function savePayment(scope: Scope, workflow: PaymentFlow, input: PaymentFlowInput) {
   const { id, fields, save, isOfDraft } = await readInput(scope, workflow, input);
   if (id === undefined) {
     const payment = reviveInput(PaymentCreate, withType(fields));
     const create = (inner: Scope) => createPayment(inner, payment);
-    return saveAndSettle(scope, (inner) => createByFlow(inner, save, create));
+    return saveOne(scope, (inner) => createByFlow(inner, save, create));
   }
   const payment = reviveInput(PaymentUpdate, fields);
   const approved = (inner: Scope, saved: { readonly id: string }) =>
@@ -37,7 +54,16 @@ export async function savePayment(scope: Scope, workflow: PaymentFlow, input: Pa
     if (isOfDraft) await requireDraft(inner, 'payment', id);
     return updatePayment(inner, id, payment);
   };
-  return saveAndSettle(scope, (inner) => saveByFlow(inner, save, update, approved));
+  return saveOne(scope, (inner) => saveByFlow(inner, save, update, approved));
+}
+
+async function saveOne(
+  scope: Scope,
+  save: (scope: Scope) => Promise<Drafted<PaymentDto>>,
+): Promise<Drafted<PaymentDto>> {
+  const [saved] = await saveAndSettle(scope, async (inner) => [await save(inner)]);
+  if (saved === undefined) throw new Error('No payment was saved.');
+  return saved;
 }
 
 /** The start node does not ask which way the money went: it came in. */

@@ -9,11 +9,11 @@ import { missingPayment, presentPayment, type PaymentDto } from '../../queries/p
 import { columnsOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/payments/payment.js';
 import { grantTopUp } from '../balances/top-up-grant.js';
-import { holdAccount } from '../accounts/lock-account.js';
+import { holdAccount, holdAccounts } from '../accounts/lock-account.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
 import type { Drafted } from '../flows/save-by-flow.js';
-import { noWalletPayments, releasePayment, settlePayment } from './settle-payment.js';
-import { recordWebhookEvent } from '../webhooks/webhook-event.js';
+import { noWalletPayments, releasePayment, settlePayments } from './settle-payment.js';
+import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
@@ -33,18 +33,41 @@ const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
  * for the general ledger, nothing of it applied. 400: no such account. 409: the reference is taken.
  */
 export async function createPayment(scope: Scope, input: PaymentCreate): Promise<PaymentDto> {
+  const columns = newColumns(input);
+  return scope.db.transaction(async (trx) => {
+    await holdAccount(trx, scope, input.accountId);
+    const payment = await newPayments(trx, scope).insert(columns);
+    return presentPayment(payment);
+  });
+}
+
+/** The same for those of a batch's step, in their order: one statement saves them all. */
+export async function createPayments(
+  scope: Scope,
+  inputs: readonly PaymentCreate[],
+): Promise<PaymentDto[]> {
+  const columns = inputs.map(newColumns);
+  return scope.db.transaction(async (trx) => {
+    await holdAccounts(
+      trx,
+      scope,
+      inputs.map(({ accountId }) => accountId),
+    );
+    const payments = await newPayments(trx, scope).insert(columns);
+    return payments.map(presentPayment);
+  });
+}
+
+const newPayments = (trx: Knex.Transaction, { tenantId }: Scope) =>
+  Payment.query(trx).forTenant(tenantId).returning('*');
+
+/** The columns of a new payment. 400: it needs no row to be refused. */
+function newColumns(input: PaymentCreate) {
   const given = input.amount ?? ZERO;
   const amount = given.toFixed();
   requireNoWallet(input);
   requireMinorUnit(given, input.currency);
-  return scope.db.transaction(async (trx) => {
-    await holdAccount(trx, scope, input.accountId);
-    const payment = await Payment.query(trx)
-      .forTenant(scope.tenantId)
-      .insert({ ...columnsOf(schema.Payment, input, defaults), amount, balance: amount })
-      .returning('*');
-    return presentPayment(payment);
-  });
+  return { ...columnsOf(schema.Payment, input, defaults), amount, balance: amount };
 }
 
 /**
@@ -134,23 +157,26 @@ async function withTopUp(trx: Knex.Transaction, scope: Scope, payment: Payment):
 }
 
 /**
- * Saves a payment by `save`, applies it to invoices, and records a webhook event unless it is a
- * draft.
+ * Saves payments by `save`, applies one after the other to invoices, and records a webhook event of each
+ * unless it is a draft.
  */
 export async function saveAndSettle(
   scope: Scope,
-  save: (scope: Scope) => Promise<Drafted<PaymentDto>>,
-): Promise<Drafted<PaymentDto>> {
+  save: (scope: Scope) => Promise<readonly Drafted<PaymentDto>[]>,
+): Promise<Drafted<PaymentDto>[]> {
   return scope.db.transaction(async (trx) => {
-    const given = await save(within(scope, trx));
-    const settled = await settlePayment(within(scope, trx), given.id);
-    const saved = { ...given, ...settled };
-    if (saved.draft === true) return saved;
-    await recordWebhookEvent(trx, scope, {
-      event: 'payment.saved',
-      recordId: saved.id,
-      data: saved,
-    });
+    const inner = within(scope, trx);
+    const given = await save(inner);
+    const settled = await settlePayments(
+      inner,
+      given.map(({ id }) => id),
+    );
+    const saved = given.map((payment) => ({ ...payment, ...settled.get(payment.id) }));
+    await recordWebhookEvents(trx, scope, ['payment.saved'], () =>
+      saved
+        .filter(({ draft }) => draft !== true)
+        .map((data) => ({ event: 'payment.saved', recordId: data.id, data })),
+    );
     return saved;
   });
 }

@@ -61,18 +61,34 @@ async function lockPayment(trx: Knex.Transaction, tenantId: string, id: string):
   return payment;
 }
 
+/** What of a payment settling changes. */
+type Settled = Pick<PaymentDto, 'balance' | 'balanceStatus'>;
+
 /**
- * Adjusts the applications of a payment that was just saved (docs/decisions/0107): those that the
- * amount no longer covers are removed, and the balance is applied to open invoices of its account,
- * the oldest due date first.
+ * Adjusts the applications of payments that were just saved, one after the other; what became of those
+ * that settling concerns, by their ids.
  */
-export async function settlePayment(
+export async function settlePayments(
   scope: Scope,
-  id: string,
-): Promise<Partial<Pick<PaymentDto, 'balance' | 'balanceStatus'>>> {
+  ids: readonly string[],
+): Promise<Map<string, Settled>> {
+  return scope.db.transaction(async (trx) => {
+    const concerned = await concernedOf(trx, scope.tenantId, ids);
+    const settled = new Map<string, Settled>();
+    for (const id of ids) {
+      if (concerned.has(id)) settled.set(id, await settlePayment(within(scope, trx), id));
+    }
+    return settled;
+  });
+}
+
+/**
+ * Adjusts the applications of a payment (docs/decisions/0107): those that the amount no longer covers are
+ * removed, and the balance is applied to open invoices of its account, the oldest due date first.
+ */
+async function settlePayment(scope: Scope, id: string): Promise<Settled> {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
-    if (!(await mayConcern(trx, tenantId, id))) return {};
     const payment = await lockPayment(trx, tenantId, id);
     await takeBack(trx, tenantId, payment);
     const { balance: left } = await readPayment(trx, tenantId, id);
@@ -86,22 +102,28 @@ export async function settlePayment(
 }
 
 /**
- * Whether a payment has applications or its account has open invoices; for most accounts neither.
+ * Those of some payments that have applications, or whose account has open invoices; of most accounts none.
  */
-async function mayConcern(trx: Knex.Transaction, tenantId: string, id: string): Promise<boolean> {
-  const rows = await sqlRows<{ concerns: boolean }>(
+async function concernedOf(
+  trx: Knex.Transaction,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sqlRows<{ id: string }>(
     trx,
-    `select exists (
-       select from payment_application where tenant_id = ? and payment_id = ?
-     ) or exists (
-       select from payment join invoice on invoice.tenant_id = payment.tenant_id
-         and invoice.account_id = payment.account_id and invoice.balance <> 0
-       where payment.tenant_id = ? and payment.id = ?
-     ) as "concerns"`,
-    [tenantId, id, tenantId, id],
-    'what a payment concerns',
+    `select payment.id from payment where payment.tenant_id = ? and payment.id = any(?::uuid[])
+       and (exists (
+         select from payment_application
+         where payment_application.tenant_id = payment.tenant_id
+           and payment_application.payment_id = payment.id
+       ) or exists (
+         select from invoice where invoice.tenant_id = payment.tenant_id
+           and invoice.account_id = payment.account_id and invoice.balance <> 0
+       ))`,
+    [tenantId, ids],
+    'what payments concern',
   );
-  return rows[0]?.concerns ?? false;
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Removes all applications of a payment that is deleted. */

@@ -9,6 +9,7 @@ import { Service } from '../../models/catalog/service.js';
 import { onceInTransaction } from '../../models/db/once-in-transaction.js';
 import type { ApprovableRecord } from '../../models/db/tenant-model.js';
 import type { Flow, ReferenceTarget } from '../../schemas/flows/flow.js';
+import { findByNaturalKeys } from '../keys/find-by-natural-key.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
 
 interface Target {
@@ -17,7 +18,9 @@ interface Target {
   readonly keys: readonly string[];
 }
 
-const records: Readonly<Record<Exclude<ReferenceTarget, 'currency'>, Target>> = {
+type RecordTarget = Exclude<ReferenceTarget, 'currency'>;
+
+const records: Readonly<Record<RecordTarget, Target>> = {
   account: { model: Account, keys: ['externalId', 'number'] },
   contract: { model: Contract, keys: ['number'] },
   service: { model: Service, keys: ['name', 'code'] },
@@ -34,7 +37,7 @@ const currencyOf = (text: string): string | undefined =>
  */
 async function findRecord(
   { db, tenantId }: Scope,
-  target: Exclude<ReferenceTarget, 'currency'>,
+  target: RecordTarget,
   text: string,
 ): Promise<string | undefined> {
   const { model, keys } = records[target];
@@ -60,15 +63,51 @@ async function findRecord(
  * record locks it.
  */
 function findOnce(
-  scope: Scope,
-  target: Exclude<ReferenceTarget, 'currency'>,
+  { db: { read } }: Scope,
+  target: RecordTarget,
   text: string,
+  find: () => Promise<string | undefined>,
 ): Promise<string | undefined> {
-  const { read } = scope.db;
-  const find = (): Promise<string | undefined> => findRecord(scope, target, text);
   return read.isTransaction === true
     ? onceInTransaction(read as Knex.Transaction, `${target} named ${text}`, find)
     : find();
+}
+
+/** The ids of the records that texts name, by the texts: with two queries for any number of them. */
+async function findRecords(
+  scope: Scope,
+  target: RecordTarget,
+  texts: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const named = await findByNaturalKeys(scope, target, texts);
+  const rows = await records[target].model
+    .query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .select('id')
+    .findByIds(texts.filter(isUuid));
+  return new Map([...named, ...rows.map(({ id }) => [id, id] as const)]);
+}
+
+/**
+ * Finds what the references of start nodes name that share a transaction, so that `resolveStart` need not ask
+ * for each of them.
+ */
+export async function findReferences(
+  scope: Scope,
+  { start }: Flow,
+  starts: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  for (const [field, { reference }] of Object.entries<StartField>(start.properties)) {
+    if (reference === undefined || reference === 'currency') continue;
+    const given = starts.map(({ [field]: value }) => value);
+    const texts = [...new Set(given.filter((value) => typeof value === 'string'))];
+    const ids = await findRecords(scope, reference, texts);
+    for (const text of texts) {
+      const id = ids.get(isUuid(text) ? text.toLowerCase() : text) ?? ids.get(text);
+      await findOnce(scope, reference, text, () => Promise.resolve(id));
+    }
+  }
 }
 
 interface StartField {
@@ -109,7 +148,9 @@ async function resolveValue(
 ): Promise<unknown> {
   if (reference === undefined || typeof value !== 'string') return value;
   const found =
-    reference === 'currency' ? currencyOf(value) : await findOnce(scope, reference, value);
+    reference === 'currency'
+      ? currencyOf(value)
+      : await findOnce(scope, reference, value, () => findRecord(scope, reference, value));
   if (found !== undefined) return found;
   throw problem.validation(`'${field}' names no ${reference}: '${value}'`, { field, value });
 }
