@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { onceInTransaction } from '../../models/db/once-in-transaction.js';
+import { heldKey, onceInTransaction } from '../../models/db/once-in-transaction.js';
 import { Account } from '../../models/accounts/account.js';
 
 /**
@@ -13,7 +13,7 @@ export async function holdAccount(
   scope: Scope,
   accountId: string,
 ): Promise<void> {
-  const account = await onceInTransaction(trx, `account ${accountId}`, async () =>
+  const account = await onceInTransaction(trx, heldKey('account', accountId), async () =>
     Account.query(trx)
       .forTenant(scope.tenantId)
       .existing()

@@ -13,7 +13,7 @@ import { holdAccount, holdAccounts } from '../accounts/lock-account.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
 import type { Drafted } from '../flows/save-by-flow.js';
 import { noWalletPayments, releasePayment, settlePayments } from './settle-payment.js';
-import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+import { recordWebhookEvents, wantedKinds } from '../webhooks/webhook-event.js';
 
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
@@ -167,10 +167,14 @@ export async function saveAndSettle(
   return scope.db.transaction(async (trx) => {
     const inner = within(scope, trx);
     const given = await save(inner);
-    const settled = await settlePayments(
-      inner,
-      given.map(({ id }) => id),
-    );
+    // What events are wanted is asked in the same round trip: settling, too, needs to know.
+    const [settled] = await Promise.all([
+      settlePayments(
+        inner,
+        given.map(({ id }) => id),
+      ),
+      wantedKinds(trx, scope.tenantId),
+    ]);
     const saved = given.map((payment) => ({ ...payment, ...settled.get(payment.id) }));
     await recordWebhookEvents(trx, scope, ['payment.saved'], () =>
       saved

@@ -2,6 +2,9 @@ import type { Knex } from 'knex';
 
 const found = new WeakMap<Knex.Transaction, Map<string, Promise<unknown>>>();
 
+/** Under what a transaction knows that it holds a record against its deletion. */
+export const heldKey = (table: string, id: string): string => `held ${table} ${id}`;
+
 /**
  * Finds something once in a transaction that does many similar things, such as the step of a batch.
  * Only for what stays so until the transaction ends: it is locked, or the transaction itself would

@@ -7,6 +7,7 @@ import { Account } from '../../models/accounts/account.js';
 import { Contract } from '../../models/contracts/contract.js';
 import { Service } from '../../models/catalog/service.js';
 import { onceInTransaction } from '../../models/db/once-in-transaction.js';
+import { findNamedRecord } from '../../models/db/find-named-record.js';
 import type { ApprovableRecord } from '../../models/db/tenant-model.js';
 import type { Flow, ReferenceTarget } from '../../schemas/flows/flow.js';
 import { findByNaturalKeys } from '../keys/find-by-natural-key.js';
@@ -14,14 +15,14 @@ import { reviveInput } from '../../schemas/fields/validator.js';
 
 interface Target {
   readonly model: typeof ApprovableRecord;
-  /** Natural keys, the most specific first. */
+  /** Columns of natural keys, the most specific first. */
   readonly keys: readonly string[];
 }
 
 type RecordTarget = Exclude<ReferenceTarget, 'currency'>;
 
 const records: Readonly<Record<RecordTarget, Target>> = {
-  account: { model: Account, keys: ['externalId', 'number'] },
+  account: { model: Account, keys: ['external_id', 'number'] },
   contract: { model: Contract, keys: ['number'] },
   service: { model: Service, keys: ['name', 'code'] },
 };
@@ -30,37 +31,18 @@ const records: Readonly<Record<RecordTarget, Target>> = {
 const currencyOf = (text: string): string | undefined =>
   (referenceData.currency(text) ?? referenceData.currencyById(text))?.code;
 
-/**
- * The id of the record that a reference names: by its id first, then by its natural keys in order.
- * If several share a key, as copies of a service share its code, the oldest one is meant: the
- * original.
- */
-async function findRecord(
+const findRecord = (
   { db, tenantId }: Scope,
   target: RecordTarget,
-  text: string,
-): Promise<string | undefined> {
+  asked: { readonly text: string; readonly isHeld: boolean },
+): Promise<string | undefined> => {
   const { model, keys } = records[target];
-  const named = await model
-    .query(db.read)
-    .forTenant(tenantId)
-    .existing()
-    .select('id')
-    .where((group) => {
-      if (isUuid(text)) void group.orWhere('id', text);
-      for (const key of keys) void group.orWhere(key, text);
-    })
-    .orderByRaw(
-      `array_position(array[${['id::text', ...keys.map(() => '??')].join(', ')}], ?), id`,
-      [...keys.map((key) => `${model.tableName}.${key}`), text],
-    )
-    .first();
-  return named?.id;
-}
+  return findNamedRecord(db.read, tenantId, { table: model.tableName, keys }, asked);
+};
 
 /**
- * The same, asked once for all items of a batch that share a transaction; a command that needs the
- * record locks it.
+ * What a reference names, asked once for all items of a batch that share a transaction; a command that
+ * needs the record locks it, unless its reference is held.
  */
 function findOnce(
   { db: { read } }: Scope,
@@ -113,6 +95,7 @@ export async function findReferences(
 interface StartField {
   readonly to?: string;
   readonly reference?: ReferenceTarget;
+  readonly isHeld?: boolean;
 }
 
 /** Puts a value under a name of one or two parts: `profile.email`. */
@@ -134,8 +117,9 @@ export async function resolveStart(
   const given = reviveInput(flow.start, structuredClone(start)) as Record<string, unknown>;
   const resolved: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(given)) {
-    const { to = field, reference } = (flow.start.properties[field] ?? {}) as StartField;
-    putValue(resolved, to, await resolveValue(scope, field, reference, value));
+    const declared = (flow.start.properties[field] ?? {}) as StartField;
+    const { to = field } = declared;
+    putValue(resolved, to, await resolveValue(scope, field, declared, value));
   }
   return resolved;
 }
@@ -143,14 +127,16 @@ export async function resolveStart(
 async function resolveValue(
   scope: Scope,
   field: string,
-  reference: ReferenceTarget | undefined,
+  { reference, isHeld = false }: StartField,
   value: unknown,
 ): Promise<unknown> {
   if (reference === undefined || typeof value !== 'string') return value;
   const found =
     reference === 'currency'
       ? currencyOf(value)
-      : await findOnce(scope, reference, value, () => findRecord(scope, reference, value));
+      : await findOnce(scope, reference, value, () =>
+          findRecord(scope, reference, { text: value, isHeld }),
+        );
   if (found !== undefined) return found;
   throw problem.validation(`'${field}' names no ${reference}: '${value}'`, { field, value });
 }

@@ -69,14 +69,22 @@ export function startNode<P extends TProperties>(fields: P): TObject<P> {
 /** A field that has another name in commands. */
 export const named = <S extends TSchema>(to: string, schema: S): S => annotated(schema, { to });
 
-/** A record by its id or natural key; resolved before later steps run (spec/flows.md R5). */
-export const Reference = (target: ReferenceTarget, description: string): TUnsafe<string> =>
+/**
+ * A record by its id or natural key; resolved before later steps run (spec/flows.md R5). One that is held
+ * stays until the step ends: it is found and locked with one statement.
+ */
+export const Reference = (
+  target: ReferenceTarget,
+  description: string,
+  { isHeld = false }: { readonly isHeld?: boolean } = {},
+): TUnsafe<string> =>
   Type.Unsafe<string>({
     description,
     type: 'string',
     minLength: 1,
     maxLength: 255,
     reference: target,
+    ...(isHeld ? { isHeld } : {}),
   });
 
 /** The answer of a flow that was run (spec/flows.md R2). */

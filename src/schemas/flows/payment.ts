@@ -9,7 +9,7 @@ import { RecordId } from '../http/record-id.js';
 const required = {
   account_id: named(
     'accountId',
-    Reference('account', 'Account that pays: id, external id or number.'),
+    Reference('account', 'Account that pays: id, external id or number.', { isHeld: true }),
   ),
   amount: DecimalValue({ description: 'Amount.', minimum: '0' }),
   currency_id: named('currency', Reference('currency', 'Currency: id, code or name.')),

@@ -41,6 +41,7 @@ const silentKeywords = new Set([
   // Of flows: the name and the kind of record behind a field of a start node.
   'to',
   'reference',
+  'isHeld',
 ]);
 
 /** The longest whole number that a query parameter may be: twelve digits. */
