@@ -163,7 +163,7 @@ class ItemRun {
       const open = items.filter(({ executionId }) => !known.has(executionId));
       const ends: EndedItem[] = [];
       let length = 0;
-      for await (const outcomes of end(scope, open)) {
+      for await (const outcomes of open.length === 0 ? [] : end(scope, open)) {
         for (const outcome of outcomes) {
           const item = open[ends.length] as Item;
           const workflowId = itemWorkflowId(place.workflowId, item.index);
