@@ -12,7 +12,12 @@ import { acceptMany } from './server/accept-connections.js';
 import { closesInGoodOrder } from './close-server.js';
 import { createApp } from './app.js';
 import type { FillYear } from './console/demo-year.js';
-import { answerClientErrors, limitConnections, refuseUnfit } from './server/limit-connections.js';
+import {
+  answerClientErrors,
+  closeWithoutStacks,
+  limitConnections,
+  refuseUnfit,
+} from './server/limit-connections.js';
 import { isEnding } from './server/unread-body.js';
 import { listenInTurns } from './server/requests-in-turns.js';
 import { refuseRequests } from './server/refuse-request.js';
@@ -72,6 +77,7 @@ export async function startApi(
   const handle = answering(createApp(platform, fillYear).callback(), platform.log);
   const running = await serve({ host, port, accepted }, platform.log, (server) => {
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
+    closeWithoutStacks(server);
     limitConnections(server, platform);
     answerClientErrors(server, platform);
     const isRefused = refuseUnfit(server, platform);

@@ -49,6 +49,25 @@ export function limitConnections(server: Server, { config, clients, metrics }: P
   });
 }
 
+/**
+ * Node makes an error for each unanswered request of a connection that has closed, and reads its stack:
+ * half a millisecond each through source maps, and a client may leave dozens of requests on each of its
+ * connections (docs/decisions/0486). Nobody is told of those errors, so they are made without stacks: Node's
+ * own listener is between these two.
+ */
+export function closeWithoutStacks(server: Server): void {
+  server.on('connection', (socket: Socket) => {
+    let limit = Error.stackTraceLimit;
+    socket.prependOnceListener('close', () => {
+      limit = Error.stackTraceLimit;
+      Error.stackTraceLimit = 0;
+    });
+    socket.once('close', () => {
+      Error.stackTraceLimit = limit;
+    });
+  });
+}
+
 /** The problem of data that could not be parsed as a request. */
 function faultOf(code: string | undefined): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') {
