@@ -2,13 +2,13 @@ import type { Knex } from 'knex';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type { Scope } from '../../kernel/scope.js';
-import { Invoice } from '../../models/billing/invoice.js';
 import {
   PaymentApplication,
   type PaymentOfInvoice,
 } from '../../models/payments/payment-application.js';
 import { Payment } from '../../models/payments/payment.js';
 import { applyToInvoices } from '../billing/invoice-event.js';
+import { lockOpenInvoices, type OpenBook, type OpenInvoice } from './open-invoices.js';
 import { hasMoney, invoiceTypeOf } from './settle-payment.js';
 
 /**
@@ -23,8 +23,9 @@ export async function applyFreedPayments(
   const { tenantId } = scope;
   const freed = await lockFreed(trx, tenantId, accountIds);
   if (freed.length === 0) return;
-  const open = await lockOpen(trx, tenantId, [...new Set(freed.map((one) => one.accountId))]);
-  const applications = divide(freed, open);
+  const books = booksOf(freed);
+  const open = await lockOpenInvoices(trx, tenantId, books);
+  const applications = books.flatMap(({ payments }, index) => divide(payments, open[index] ?? []));
   if (applications.length === 0) return;
   await applyToInvoices(scope, trx, applications);
   await PaymentApplication.use(trx, tenantId, applications);
@@ -49,43 +50,47 @@ async function lockFreed(
 
 const sortKey = ({ paymentDate, id }: Payment): string => `${paymentDate}/${id}`;
 
-function lockOpen(
-  trx: Knex.Transaction,
-  tenantId: string,
-  accountIds: readonly string[],
-): Promise<Invoice[]> {
-  return Invoice.query(trx)
-    .forTenant(tenantId)
-    .whereRaw('account_id = any(?::uuid[])', [arrayLiteral(accountIds)])
-    .where({ invoiceStatus: 'Posted' })
-    .where('balance', '>', 0)
-    .orderBy(['dueDate', 'invoiceDate', 'id'])
-    .forUpdate()
-    .execute();
+interface FreedBook extends OpenBook {
+  readonly payments: readonly Payment[];
 }
 
-const bookOf = (accountId: string, currency: string, invoiceType: string): string =>
-  `${accountId}/${currency}/${invoiceType}`;
+const freedOf = ({ freed, balance }: Payment): Decimal => Decimal.min(freed, balance);
 
-/** Distributes the payments, one after the other, over the invoices of their account. */
-function divide(payments: readonly Payment[], invoices: readonly Invoice[]): PaymentOfInvoice[] {
-  const leftOf = new Map(invoices.map(({ id, balance }) => [id, new Decimal(balance)]));
-  const books = new Map<string, string[]>();
-  for (const { id, accountId, currency, invoiceType } of invoices) {
-    const book = bookOf(accountId, currency, invoiceType);
-    books.set(book, [...(books.get(book) ?? []), id]);
+/** The payments by what they may pay, in their order. */
+function booksOf(freed: readonly Payment[]): FreedBook[] {
+  const byName = new Map<string, Payment[]>();
+  for (const payment of freed) {
+    const { accountId, currency } = payment;
+    const name = `${accountId}/${currency}/${invoiceTypeOf(payment)}`;
+    const payments = byName.get(name) ?? [];
+    payments.push(payment);
+    byName.set(name, payments);
   }
-  return payments.flatMap((payment) => {
-    const { id: paymentId, accountId, currency } = payment;
-    let left = Decimal.min(payment.freed, payment.balance);
-    const open = books.get(bookOf(accountId, currency, invoiceTypeOf(payment))) ?? [];
-    return open.flatMap((invoiceId) => {
-      const before = leftOf.get(invoiceId) ?? ZERO;
-      const amount = Decimal.min(left, before);
-      if (amount.isZero()) return [];
-      left = left.minus(amount);
-      leftOf.set(invoiceId, before.minus(amount));
-      return [{ paymentId, invoiceId, amount }];
-    });
+  return [...byName.values()].map((payments) => {
+    const [first] = payments as [Payment];
+    const { accountId, currency } = first;
+    const amount = payments.reduce((sum, payment) => sum.plus(freedOf(payment)), ZERO);
+    return { accountId, currency, invoiceType: invoiceTypeOf(first), amount, payments };
   });
+}
+
+/** Distributes payments, one after the other, over the invoices in order, until either are used up. */
+function divide(payments: readonly Payment[], open: readonly OpenInvoice[]): PaymentOfInvoice[] {
+  const applications: PaymentOfInvoice[] = [];
+  const invoices = open.values();
+  let invoice = invoices.next();
+  let rest = new Decimal(invoice.value?.balance ?? 0);
+  for (const payment of payments) {
+    let left = freedOf(payment);
+    while (!left.isZero() && invoice.done !== true) {
+      const amount = Decimal.min(left, rest);
+      applications.push({ paymentId: payment.id, invoiceId: invoice.value.id, amount });
+      left = left.minus(amount);
+      rest = rest.minus(amount);
+      if (!rest.isZero()) continue;
+      invoice = invoices.next();
+      rest = new Decimal(invoice.value?.balance ?? 0);
+    }
+  }
+  return applications;
 }

@@ -18,6 +18,7 @@ import type { ApplyPayment } from '../../schemas/payments/payment-application.js
 import { applyToInvoices } from '../billing/invoice-event.js';
 import { amountText, requireMinorUnit } from '../rules/minor-unit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
+import { lockOpenInvoices, type OpenInvoice } from './open-invoices.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
@@ -40,10 +41,16 @@ export const noWalletPayments =
   'Payments by wallet are not possible yet: nothing would be taken from the wallet. Save the ' +
   'payment with the method by which the money came, for example Bank Transfer.';
 
-/** The open invoices that a payment may pay, the oldest due first, held until the transaction ends. */
-function openInvoices(trx: Knex.Transaction, tenantId: string, payment: Payment) {
+/** Those of some invoices that are open and that a payment may pay, held until the transaction ends. */
+function lockOpenAmong(
+  trx: Knex.Transaction,
+  tenantId: string,
+  payment: Payment,
+  ids: readonly string[],
+) {
   return Invoice.query(trx)
     .forTenant(tenantId)
+    .findByIds([...new Set(ids)])
     .where({
       accountId: payment.accountId,
       currency: payment.currency,
@@ -93,7 +100,9 @@ async function settlePayment(scope: Scope, id: string): Promise<Settled> {
     await takeBack(trx, tenantId, payment);
     const { balance: left } = await readPayment(trx, tenantId, id);
     if (hasMoney(payment) && !left.isZero()) {
-      const open = await openInvoices(trx, tenantId, payment);
+      const { accountId, currency } = payment;
+      const book = { accountId, currency, invoiceType: invoiceTypeOf(payment), amount: left };
+      const [open = []] = await lockOpenInvoices(trx, tenantId, [book]);
       await applyToInvoices(scope, trx, ofPayment(id, divide(left, open)));
     }
     const { balance, balanceStatus } = await readPayment(trx, tenantId, id);
@@ -158,7 +167,8 @@ export async function applyPayment(
       invoices.forEach(({ amount }, index) => {
         if (amount) requireMinorUnit(amount, payment.currency, `invoices[${index}].amount`);
       });
-      const open = await openInvoices(trx, tenantId, payment);
+      const ids = invoices.map(({ invoiceId }) => invoiceId);
+      const open = await lockOpenAmong(trx, tenantId, payment, ids);
       const applications = named(new Decimal(payment.balance), open, invoices);
       await applyToInvoices(scope, trx, ofPayment(id, applications));
     }
@@ -170,7 +180,7 @@ const ofPayment = (paymentId: string, applications: readonly Application[]): Pay
   applications.map((application) => ({ paymentId, ...application }));
 
 /** Distributes an amount over the invoices in order, until nothing is left. */
-function divide(amount: Decimal, open: readonly Invoice[]): Application[] {
+function divide(amount: Decimal, open: readonly OpenInvoice[]): Application[] {
   let left = amount;
   const applications: Application[] = [];
   for (const { id, balance } of open) {

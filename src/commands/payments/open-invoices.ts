@@ -1,0 +1,85 @@
+import type { Knex } from 'knex';
+import type { Decimal} from '../../kernel/numbers/money.js';
+import { ZERO } from '../../kernel/numbers/money.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
+
+/** The invoices of one kind that an account owes in a currency, and the money that there is for them. */
+export interface OpenBook {
+  readonly accountId: string;
+  readonly currency: string;
+  /** Invoice or Credit Note. */
+  readonly invoiceType: string;
+  readonly amount: Decimal;
+}
+
+export interface OpenInvoice {
+  readonly id: string;
+  /** Decimal text, above 0. */
+  readonly balance: string;
+}
+
+/** How many are read of a book at first: most amounts pay fewer. */
+const leastRead = 100;
+/** By what the number grows where an amount pays more. */
+const growth = 8;
+
+/**
+ * The open invoices that amounts pay, the oldest due first, in the order of the books; held until the
+ * transaction ends. An account may owe a hundred thousand invoices for which nothing is left: those are
+ * neither read nor held (docs/decisions/0487).
+ */
+export async function lockOpenInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  books: readonly OpenBook[],
+): Promise<OpenInvoice[][]> {
+  const found = books.map((): OpenInvoice[] => []);
+  let asked = books.map((book, place) => ({ book, place }));
+  for (let limit = leastRead; asked.length > 0; limit *= growth) {
+    const rows = await readOldest(
+      trx,
+      tenantId,
+      asked.map(({ book }) => book),
+      limit,
+    );
+    for (const { place } of asked) found[place] = [];
+    for (const { asked: index, ...invoice } of rows) found[asked[index]?.place ?? 0]?.push(invoice);
+    asked = asked.filter(({ book: { amount }, place }) => {
+      const open = found[place] ?? [];
+      return open.length === limit && sumOf(open).lt(amount);
+    });
+  }
+  return found;
+}
+
+const sumOf = (open: readonly OpenInvoice[]): Decimal =>
+  open.reduce((sum, { balance }) => sum.plus(balance), ZERO);
+
+/** The oldest open invoices of each book, up to a number, with the index of the book. */
+const readOldest = (
+  trx: Knex.Transaction,
+  tenantId: string,
+  books: readonly OpenBook[],
+  limit: number,
+): Promise<(OpenInvoice & { readonly asked: number })[]> =>
+  sqlRows(
+    trx,
+    `select book.place::int - 1 as asked, open.id, open.balance
+     from unnest(:accountIds::uuid[], :currencies::text[], :types::text[])
+       with ordinality as book (account_id, currency, invoice_type, place)
+     cross join lateral (
+       select invoice.id, invoice.balance, invoice.due_date, invoice.invoice_date from invoice
+       where invoice.tenant_id = :tenantId and invoice.account_id = book.account_id
+         and invoice.currency = book.currency and invoice.invoice_type = book.invoice_type
+         and invoice.invoice_status = 'Posted' and invoice.balance > 0
+       order by invoice.due_date, invoice.invoice_date, invoice.id limit :limit for update
+     ) as open
+     order by book.place, open.due_date, open.invoice_date, open.id`,
+    {
+      tenantId,
+      limit,
+      accountIds: books.map(({ accountId }) => accountId),
+      currencies: books.map(({ currency }) => currency),
+      types: books.map(({ invoiceType }) => invoiceType),
+    },
+  );

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { lockOpenInvoices } from '../../../src/commands/payments/open-invoices.js';
+import { Decimal } from '../../../src/kernel/numbers/money.js';
+import { makeAccount } from '../../support/billing/accounts.js';
+import { storeInvoice } from '../../support/billing/invoices.js';
+import { external } from '../../support/servers/instance.js';
+import { asOwner } from '../../support/servers/rows.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+
+/** The invoices of an account, each of 1.00 and due a day after the one before it. */
+const count = 1_000;
+
+describe('an account with a thousand open invoices', () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
+  let accountId = '';
+  beforeEach(async () => {
+    accountId = (await makeAccount(tenant, { name: 'Debtor' })).id;
+    const one = { accountId, amount: '1', balance: '1', invoiceNo: 'I-0', dueDate: '2001-01-01' };
+    await storeInvoice(tenant.scope, { invoice: one });
+    await asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `insert into invoice select made.*
+         from invoice as i, generate_series(1, ${count - 1}) as n, lateral jsonb_populate_record(i,
+           jsonb_build_object('id', gen_random_uuid(), 'invoice_no', 'I-' || n,
+             'due_date', date '2001-01-01' + n)) as made
+         where i.tenant_id = $1`,
+        [tenant.id],
+      ),
+    );
+  });
+
+  const numbersOf = async (ids: readonly string[]): Promise<string[]> => {
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query<{ number: string }>(
+        `select invoice_no as number from unnest($1::uuid[]) with ordinality as given (id, place)
+         join invoice using (id) order by place`,
+        [ids],
+      ),
+    );
+    return rows.map(({ number }) => number);
+  };
+  const numbers = (upTo: number): string[] =>
+    Array.from({ length: upTo }, (_each, index) => `I-${index}`);
+
+  /** The balances of its invoices, from the first due on: how many have which. */
+  const balances = async (): Promise<string[]> => {
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query<{ balance: string; count: string }>(
+        `select trim_scale(balance)::text as balance, count(*) from invoice
+         where tenant_id = $1 and account_id = $2 and invoice_no like 'I-%'
+         group by 1 order by min(due_date)`,
+        [tenant.id, accountId],
+      ),
+    );
+    return rows.map(({ balance, count: many }) => `${many} of ${balance}`);
+  };
+  const pay = (amount: number) =>
+    tenant
+      .post(`${external}/payments`, {
+        accountId,
+        amount,
+        currency: 'USD',
+        paymentReference: `P-${amount}`,
+        paymentMethod: 'ACH',
+        paymentDate: '2026-05-01',
+        paymentType: 'Pay In',
+      })
+      .expect(201);
+
+  it('has as many read and held as an amount pays, the oldest due first', async () => {
+    const found = await tenant.scope.db.transaction((trx) =>
+      lockOpenInvoices(
+        trx,
+        tenant.id,
+        ['5', '250', '5000'].map((amount) => ({
+          accountId,
+          currency: 'USD',
+          invoiceType: 'Invoice',
+          amount: new Decimal(amount),
+        })),
+      ),
+    );
+    expect(found.map(({ length }) => length)).to.deep.equal([100, 800, 1_000]);
+    const [few = []] = found;
+    expect(await numbersOf(few.map(({ id }) => id))).to.deep.equal(numbers(100));
+  });
+
+  it('has none of other currencies, kinds and accounts', async () => {
+    const other = (await makeAccount(tenant, { name: 'Other' })).id;
+    const amount = new Decimal(1);
+    const usd = { accountId, currency: 'USD', invoiceType: 'Invoice', amount };
+    const books = [
+      { ...usd, currency: 'EUR' },
+      { ...usd, invoiceType: 'Credit Note' },
+      { ...usd, accountId: other },
+      usd,
+    ];
+    const found = await tenant.scope.db.transaction((trx) =>
+      lockOpenInvoices(trx, tenant.id, books),
+    );
+    expect(found.map(({ length }) => length)).to.deep.equal([0, 0, 0, 100]);
+  });
+
+  // spec/beyond.md R21
+  it('is paid from the oldest due on, by a payment that pays more than are read at first', async () => {
+    expect((await pay(150.25)).body).to.include({ balance: 0, balanceStatus: 'Applied' });
+    expect(await balances()).to.deep.equal(['150 of 0', '1 of 0.75', '849 of 1']);
+  });
+
+  it('is paid by what a void gives back, in the same order', async () => {
+    const invoice = {
+      accountId,
+      amount: '130.5',
+      balance: '130.5',
+      invoiceNo: 'BIG',
+      dueDate: '2000-01-01',
+    };
+    const big = await storeInvoice(tenant.scope, { invoice });
+    expect((await pay(130.5)).body).to.include({ balance: 0 });
+    expect(await balances()).to.deep.equal(['1000 of 1']);
+    await tenant.post(`/v1/invoices/${big}/void`).expect(200);
+    expect(await balances()).to.deep.equal(['130 of 0', '1 of 0.5', '869 of 1']);
+  });
+});
