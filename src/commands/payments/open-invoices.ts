@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Decimal} from '../../kernel/numbers/money.js';
+import type { Decimal } from '../../kernel/numbers/money.js';
 import { ZERO } from '../../kernel/numbers/money.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
