@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
-import type { Decimal } from '../../kernel/numbers/money.js';
-import { ZERO } from '../../kernel/numbers/money.js';
+import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** The invoices of one kind that an account owes in a currency, and the money that there is for them. */
@@ -36,14 +35,9 @@ export async function lockOpenInvoices(
   const found = books.map((): OpenInvoice[] => []);
   let asked = books.map((book, place) => ({ book, place }));
   for (let limit = leastRead; asked.length > 0; limit *= growth) {
-    const rows = await readOldest(
-      trx,
-      tenantId,
-      asked.map(({ book }) => book),
-      limit,
-    );
+    const rows = await readOldest(trx, tenantId, asked, limit);
     for (const { place } of asked) found[place] = [];
-    for (const { asked: index, ...invoice } of rows) found[asked[index]?.place ?? 0]?.push(invoice);
+    for (const { place, ...invoice } of rows) found[place]?.push(invoice);
     asked = asked.filter(({ book: { amount }, place }) => {
       const open = found[place] ?? [];
       return open.length === limit && sumOf(open).lt(amount);
@@ -55,18 +49,18 @@ export async function lockOpenInvoices(
 const sumOf = (open: readonly OpenInvoice[]): Decimal =>
   open.reduce((sum, { balance }) => sum.plus(balance), ZERO);
 
-/** The oldest open invoices of each book, up to a number, with the index of the book. */
+/** The oldest open invoices of each book, up to a number, with the place of the book. */
 const readOldest = (
   trx: Knex.Transaction,
   tenantId: string,
-  books: readonly OpenBook[],
+  asked: readonly { readonly book: OpenBook; readonly place: number }[],
   limit: number,
-): Promise<(OpenInvoice & { readonly asked: number })[]> =>
+): Promise<(OpenInvoice & { readonly place: number })[]> =>
   sqlRows(
     trx,
-    `select book.place::int - 1 as asked, open.id, open.balance
-     from unnest(:accountIds::uuid[], :currencies::text[], :types::text[])
-       with ordinality as book (account_id, currency, invoice_type, place)
+    `select book.place, open.id, open.balance
+     from unnest(:places::int[], :accountIds::uuid[], :currencies::text[], :types::text[])
+       as book (place, account_id, currency, invoice_type)
      cross join lateral (
        select invoice.id, invoice.balance, invoice.due_date, invoice.invoice_date from invoice
        where invoice.tenant_id = :tenantId and invoice.account_id = book.account_id
@@ -78,8 +72,9 @@ const readOldest = (
     {
       tenantId,
       limit,
-      accountIds: books.map(({ accountId }) => accountId),
-      currencies: books.map(({ currency }) => currency),
-      types: books.map(({ invoiceType }) => invoiceType),
+      places: asked.map(({ place }) => place),
+      accountIds: asked.map(({ book }) => book.accountId),
+      currencies: asked.map(({ book }) => book.currency),
+      types: asked.map(({ book }) => book.invoiceType),
     },
   );
