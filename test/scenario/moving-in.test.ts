@@ -201,7 +201,7 @@ describe('moving in from another billing system', function () {
         instance.url,
       );
       const ended = once(child, 'exit');
-      while (!(await isSoFar())) await wait(10);
+      while (!(await isSoFar())) await wait(50);
       child.kill('SIGKILL');
       // Killed, and not at its end.
       expect(await ended).to.deep.equal([null, 'SIGKILL']);

@@ -28,7 +28,7 @@ export async function until(isDone: () => unknown, timeoutMs: number, what: stri
   const deadline = Date.now() + timeoutMs;
   while (!(await isDone())) {
     if (Date.now() > deadline) throw new Error(`${what} did not happen within ${timeoutMs} ms`);
-    await sleep(20);
+    await sleep(50);
   }
 }
 

@@ -131,7 +131,7 @@ export async function waitUntilRated(tenant: TestTenant, accepted = 0): Promise<
     const now = await summary(tenant);
     if (now.accepted >= accepted && now.pending === 0) return now;
     if (Date.now() > deadline) throw new Error(`Still pending: ${JSON.stringify(now)}`);
-    await wait(20);
+    await wait(50);
   }
 }
 

@@ -130,11 +130,21 @@ export const createTestDatabase = (): Promise<string> =>
 /** A database of its own in which nothing is yet. */
 export const createEmptyDatabase = (): Promise<string> => createDatabase();
 
+/** Those of them that are still used when the tests of a file are over. */
+const kept = new Set<string>();
+
+/** Says whether a database that tests have made is still used when the tests of a file are over. */
+export function keepTestDatabase(url: string, isKept: boolean): void {
+  const name = new URL(url).pathname.slice(1);
+  if (isKept) kept.add(name);
+  else kept.delete(name);
+}
+
 /** Removes the databases of tests that are over: the server would go on looking after hundreds of them. */
 export async function dropTestDatabases(): Promise<void> {
-  if (made.size === 0) return;
-  const names = [...made];
-  made.clear();
+  const names = [...made].filter((name) => !kept.has(name));
+  if (names.length === 0) return;
+  for (const name of names) made.delete(name);
   const { databaseUrl: url } = await testServers();
   await execute(url, ...names.map((name) => `drop database if exists ${name} with (force)`));
 }

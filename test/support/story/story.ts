@@ -15,13 +15,8 @@ import {
   type Message,
   type Summary,
 } from '../billing/usage.js';
-import {
-  external,
-  type InstanceOptions,
-  type TestInstance,
-  type TestTenant,
-} from '../servers/instance.js';
-import { useInstance, useTenant } from '../servers/use-instance.js';
+import { external, type TestInstance, type TestTenant } from '../servers/instance.js';
+import { useInstance, useTenant, type UseOptions } from '../servers/use-instance.js';
 import { daysOf, monthAfter, type Period } from './periods.js';
 
 /** A contract as it was made: the lines in the order in which they were given. */
@@ -201,7 +196,7 @@ export class Story {
   }
 }
 
-interface StoryOptions extends Omit<InstanceOptions, 'now'> {
+interface StoryOptions extends Omit<UseOptions, 'now'> {
   /** The day, or the instant, on which the story begins; without it, the story has the real time. */
   readonly startsOn?: string;
   /** Whether each test has a tenant of its own; else the tests of the `describe` share one. */
