@@ -8,7 +8,13 @@ import {
 } from '../../models/payments/payment-application.js';
 import { Payment } from '../../models/payments/payment.js';
 import { applyToInvoices } from '../billing/invoice-event.js';
-import { lockOpenInvoices, type OpenBook, type OpenInvoice } from './open-invoices.js';
+import {
+  lockOpenInvoices,
+  paidMax,
+  roomAfter,
+  type OpenBook,
+  type OpenInvoice,
+} from './open-invoices.js';
 import { hasMoney, invoiceTypeOf } from './settle-payment.js';
 
 /**
@@ -25,7 +31,12 @@ export async function applyFreedPayments(
   if (freed.length === 0) return;
   const books = booksOf(freed);
   const open = await lockOpenInvoices(trx, tenantId, books);
-  const applications = books.flatMap(({ payments }, index) => divide(payments, open[index] ?? []));
+  const ids = freed.map(({ id }) => id);
+  const paid = await PaymentApplication.countByPayment(trx, tenantId, ids);
+  const room = new Map(ids.map((id) => [id, roomAfter(paid.get(id) ?? 0)]));
+  const applications = books.flatMap(({ payments }, index) =>
+    divide(payments, open[index] ?? [], room),
+  );
   if (applications.length === 0) return;
   await applyToInvoices(scope, trx, applications);
   await PaymentApplication.use(trx, tenantId, applications);
@@ -70,19 +81,34 @@ function booksOf(freed: readonly Payment[]): FreedBook[] {
     const [first] = payments as [Payment];
     const { accountId, currency } = first;
     const amount = payments.reduce((sum, payment) => sum.plus(freedOf(payment)), ZERO);
-    return { accountId, currency, invoiceType: invoiceTypeOf(first), amount, payments };
+    return {
+      accountId,
+      currency,
+      invoiceType: invoiceTypeOf(first),
+      amount,
+      payments,
+      most: paidMax.atOnce,
+    };
   });
 }
 
-/** Distributes payments, one after the other, over the invoices in order, until either are used up. */
-function divide(payments: readonly Payment[], open: readonly OpenInvoice[]): PaymentOfInvoice[] {
+/**
+ * Distributes payments, one after the other, over the invoices in order, until either are used up; each pays
+ * as many as it has room for.
+ */
+function divide(
+  payments: readonly Payment[],
+  open: readonly OpenInvoice[],
+  room: ReadonlyMap<string, number>,
+): PaymentOfInvoice[] {
   const applications: PaymentOfInvoice[] = [];
   const invoices = open.values();
   let invoice = invoices.next();
   let rest = new Decimal(invoice.value?.balance ?? 0);
   for (const payment of payments) {
     let left = freedOf(payment);
-    while (!left.isZero() && invoice.done !== true) {
+    const end = applications.length + (room.get(payment.id) ?? 0);
+    while (!left.isZero() && invoice.done !== true && applications.length < end) {
       const amount = Decimal.min(left, rest);
       applications.push({ paymentId: payment.id, invoiceId: invoice.value.id, amount });
       left = left.minus(amount);

@@ -9,7 +9,19 @@ export interface OpenBook {
   /** Invoice or Credit Note. */
   readonly invoiceType: string;
   readonly amount: Decimal;
+  /** How many of them it may pay at the most. */
+  readonly most: number;
 }
+
+/**
+ * How many invoices a payment pays at once, and in all: each is a row that is held, told of and shown, in one
+ * transaction and in one answer (docs/decisions/0497).
+ */
+export const paidMax = { atOnce: 1_000, inAll: 10_000 };
+
+/** How many more invoices a payment may pay at once that pays so many. */
+export const roomAfter = (paid: number): number =>
+  Math.min(paidMax.atOnce, Math.max(0, paidMax.inAll - paid));
 
 export interface OpenInvoice {
   readonly id: string;
@@ -38,9 +50,9 @@ export async function lockOpenInvoices(
     const rows = await readOldest(trx, tenantId, asked, limit);
     for (const { place } of asked) found[place] = [];
     for (const { place, ...invoice } of rows) found[place]?.push(invoice);
-    asked = asked.filter(({ book: { amount }, place }) => {
+    asked = asked.filter(({ book: { amount, most }, place }) => {
       const open = found[place] ?? [];
-      return open.length === limit && sumOf(open).lt(amount);
+      return open.length === limit && limit < most && sumOf(open).lt(amount);
     });
   }
   return found;
@@ -59,19 +71,19 @@ const readOldest = (
   sqlRows(
     trx,
     `select book.place, open.id, open.balance
-     from unnest(:places::int[], :accountIds::uuid[], :currencies::text[], :types::text[])
-       as book (place, account_id, currency, invoice_type)
+     from unnest(:places::int[], :accountIds::uuid[], :currencies::text[], :types::text[], :limits::int[])
+       as book (place, account_id, currency, invoice_type, most)
      cross join lateral (
        select invoice.id, invoice.balance, invoice.due_date, invoice.invoice_date from invoice
        where invoice.tenant_id = :tenantId and invoice.account_id = book.account_id
          and invoice.currency = book.currency and invoice.invoice_type = book.invoice_type
          and invoice.invoice_status = 'Posted' and invoice.balance > 0
-       order by invoice.due_date, invoice.invoice_date, invoice.id limit :limit for update
+       order by invoice.due_date, invoice.invoice_date, invoice.id limit book.most for update
      ) as open
      order by book.place, open.due_date, open.invoice_date, open.id`,
     {
       tenantId,
-      limit,
+      limits: asked.map(({ book }) => Math.min(limit, book.most)),
       places: asked.map(({ place }) => place),
       accountIds: asked.map(({ book }) => book.accountId),
       currencies: asked.map(({ book }) => book.currency),

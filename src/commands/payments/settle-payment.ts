@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import {
   PaymentApplication,
@@ -18,7 +19,7 @@ import type { ApplyPayment } from '../../schemas/payments/payment-application.js
 import { applyToInvoices } from '../billing/invoice-event.js';
 import { amountText, requireMinorUnit } from '../rules/minor-unit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
-import { lockOpenInvoices, type OpenInvoice } from './open-invoices.js';
+import { lockOpenInvoices, paidMax, roomAfter, type OpenInvoice } from './open-invoices.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
@@ -91,17 +92,19 @@ export async function settlePayments(
 
 /**
  * Adjusts the applications of a payment (docs/decisions/0107): those that the amount no longer covers are
- * removed, and the balance is applied to open invoices of its account, the oldest due date first.
+ * removed, and the balance is applied to open invoices of its account, the oldest due date first; of very many
+ * to those that it may pay at once.
  */
 async function settlePayment(scope: Scope, id: string): Promise<Settled> {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
     const payment = await lockPayment(trx, tenantId, id);
-    await takeBack(trx, tenantId, payment);
+    const most = roomAfter(await takeBack(trx, tenantId, payment));
     const { balance: left } = await readPayment(trx, tenantId, id);
     if (hasMoney(payment) && !left.isZero()) {
       const { accountId, currency } = payment;
-      const book = { accountId, currency, invoiceType: invoiceTypeOf(payment), amount: left };
+      const invoiceType = invoiceTypeOf(payment);
+      const book = { accountId, currency, invoiceType, amount: left, most };
       const [open = []] = await lockOpenInvoices(trx, tenantId, [book]);
       await applyToInvoices(scope, trx, ofPayment(id, divide(left, open)));
     }
@@ -170,6 +173,7 @@ export async function applyPayment(
       const ids = invoices.map(({ invoiceId }) => invoiceId);
       const open = await lockOpenAmong(trx, tenantId, payment, ids);
       const applications = named(new Decimal(payment.balance), open, invoices);
+      await requireRoom(trx, tenantId, id, applications);
       await applyToInvoices(scope, trx, ofPayment(id, applications));
     }
     return readAppliedPayment(trx, tenantId, id);
@@ -207,6 +211,22 @@ async function requireInvoices(
   if (index < 0) return;
   const field = `invoices[${index}].invoiceId`;
   throw problem.validation(`'${field}' names no invoice`, { field, value: ids[index] });
+}
+
+/** 409: the payment would pay more invoices than one may. */
+async function requireRoom(
+  trx: Knex.Transaction,
+  tenantId: string,
+  id: string,
+  applications: readonly Application[],
+): Promise<void> {
+  const paid = new Set((await applicationsOf(trx, tenantId, id)).map(({ invoiceId }) => invoiceId));
+  for (const { invoiceId } of applications) paid.add(invoiceId);
+  if (paid.size <= paidMax.inAll) return;
+  throw problem.conflict(
+    `A payment pays ${paidMax.inAll} invoices at the most, and this one would pay ${paid.size}: save another one for what is left.`,
+    { field: 'invoices' },
+  );
 }
 
 /**
@@ -255,17 +275,19 @@ async function applicationsOf(trx: Knex.Transaction, tenantId: string, paymentId
 
 /**
  * Removes applications to invoices that the payment may not pay (other account, currency or type),
- * and, the latest first, those that the amount does not cover.
+ * and, the latest first, those that the amount does not cover. Answers with how
+ * many invoices it still pays.
  */
-async function takeBack(trx: Knex.Transaction, tenantId: string, payment: Payment): Promise<void> {
+async function takeBack(
+  trx: Knex.Transaction,
+  tenantId: string,
+  payment: Payment,
+): Promise<number> {
   const applications = await applicationsOf(trx, tenantId, payment.id);
-  if (applications.length === 0) return;
+  if (applications.length === 0) return 0;
   const invoices = await Invoice.query(trx)
     .forTenant(tenantId)
-    .whereIn(
-      'id',
-      applications.map(({ invoiceId }) => invoiceId),
-    )
+    .whereRaw('id = any(?::uuid[])', [arrayLiteral(applications.map(({ invoiceId }) => invoiceId))])
     .orderBy(['dueDate', 'invoiceDate', 'id'])
     .forUpdate();
   const fits = new Set(
@@ -280,11 +302,14 @@ async function takeBack(trx: Knex.Transaction, tenantId: string, payment: Paymen
       .map(({ id }) => id),
   );
   let rest = new Decimal(payment.amount);
+  let paid = 0;
   const back: Application[] = [];
   for (const { invoiceId, amount } of applications.toReversed()) {
     const kept = fits.has(invoiceId) ? Decimal.min(rest, amount) : ZERO;
     rest = rest.minus(kept);
+    if (!kept.isZero()) paid += 1;
     if (kept.lt(amount)) back.push({ invoiceId, amount: amount.minus(kept) });
   }
   if (back.length > 0) await PaymentApplication.remove(trx, tenantId, payment.id, back);
+  return paid;
 }

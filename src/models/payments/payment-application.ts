@@ -151,6 +151,21 @@ export class PaymentApplication extends TenantModel {
     return followInvoices(trx, tenantId, invoiceIds);
   }
 
+  /** How many invoices payments pay; those that pay none are not in it. */
+  static async countByPayment(
+    trx: Knex.Transaction,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<Map<string, number>> {
+    const rows = await sqlRows<{ id: string; count: number }>(
+      trx,
+      `select payment_id as id, count(*)::integer as count from payment_application
+       where tenant_id = ? and payment_id = any(?::uuid[]) group by 1`,
+      [tenantId, ids],
+    );
+    return new Map(rows.map(({ id, count }) => [id, count]));
+  }
+
   /** Reduces `freed` by the amounts that are applied. */
   static async use(
     trx: Knex.Transaction,

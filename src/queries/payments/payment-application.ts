@@ -35,16 +35,17 @@ export async function readAppliedPayments(
      order by one.created_at, one.id`,
     [tenantId, arrayLiteral(ids)],
   );
-  return payments.map((payment) => ({
-    ...payment,
-    invoices: rows
-      .filter(({ paymentId }) => paymentId === payment.id)
-      .map(({ paymentId: _of, amount, invoiceBalance, ...invoice }) => ({
-        ...invoice,
-        amount: new Decimal(amount),
-        invoiceBalance: new Decimal(invoiceBalance),
-      })),
-  }));
+  const paid = new Map<string, AppliedPaymentDto['invoices']>();
+  for (const { paymentId, amount, invoiceBalance, ...invoice } of rows) {
+    const of = paid.get(paymentId) ?? [];
+    if (of.length === 0) paid.set(paymentId, of);
+    of.push({
+      ...invoice,
+      amount: new Decimal(amount),
+      invoiceBalance: new Decimal(invoiceBalance),
+    });
+  }
+  return payments.map((payment) => ({ ...payment, invoices: paid.get(payment.id) ?? [] }));
 }
 
 /** A payment with the invoices that it pays. 404: there is none. */

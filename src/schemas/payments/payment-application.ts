@@ -77,7 +77,7 @@ export const paymentApplicationOperations = {
     example: { invoices: [{ invoiceId: exampleIds.invoice, amount: 10 }] },
     access: 'operator',
     details:
-      'Without invoices it goes to the oldest due. 409 when an invoice is not open, or less is left than asked for.',
+      'Without invoices it goes to the oldest due, a thousand at once. 409 when an invoice is not open, less is left than asked for, or the payment would pay more than 10,000.',
     success: reply.dto(AppliedPayment),
     errors: [400, 404, 409],
   }),

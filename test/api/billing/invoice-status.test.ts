@@ -12,7 +12,7 @@ import { useStory } from '../../support/story/story.js';
 const invoices = `${external}/invoices`;
 
 describe('the status of invoices', () => {
-  const story = useStory({ forEachTest: true });
+  const story = useStory({ forEachTest: true, isAlone: true });
   const { tenant } = story;
 
   const read = async (query: string) => {

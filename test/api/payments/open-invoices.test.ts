@@ -14,20 +14,23 @@ describe('an account with a thousand open invoices', () => {
   const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let accountId = '';
+  /** Copies of the first one with these numbers. */
+  const addInvoices = (from: number, to: number) =>
+    asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `insert into invoice select made.*
+         from invoice as i, generate_series($2::int, $3::int) as n, lateral jsonb_populate_record(i,
+           jsonb_build_object('id', gen_random_uuid(), 'invoice_no', 'I-' || n,
+             'due_date', date '2001-01-01' + n)) as made
+         where i.tenant_id = $1 and i.invoice_no = 'I-0'`,
+        [tenant.id, from, to],
+      ),
+    );
   beforeEach(async () => {
     accountId = (await makeAccount(tenant, { name: 'Debtor' })).id;
     const one = { accountId, amount: '1', balance: '1', invoiceNo: 'I-0', dueDate: '2001-01-01' };
     await storeInvoice(tenant.scope, { invoice: one });
-    await asOwner(instance.databaseUrl, (client) =>
-      client.query(
-        `insert into invoice select made.*
-         from invoice as i, generate_series(1, ${count - 1}) as n, lateral jsonb_populate_record(i,
-           jsonb_build_object('id', gen_random_uuid(), 'invoice_no', 'I-' || n,
-             'due_date', date '2001-01-01' + n)) as made
-         where i.tenant_id = $1`,
-        [tenant.id],
-      ),
-    );
+    await addInvoices(1, count - 1);
   });
 
   const numbersOf = async (ids: readonly string[]): Promise<string[]> => {
@@ -78,6 +81,7 @@ describe('an account with a thousand open invoices', () => {
           currency: 'USD',
           invoiceType: 'Invoice',
           amount: new Decimal(amount),
+          most: 1_000,
         })),
       ),
     );
@@ -89,7 +93,7 @@ describe('an account with a thousand open invoices', () => {
   it('has none of other currencies, kinds and accounts', async () => {
     const other = (await makeAccount(tenant, { name: 'Other' })).id;
     const amount = new Decimal(1);
-    const usd = { accountId, currency: 'USD', invoiceType: 'Invoice', amount };
+    const usd = { accountId, currency: 'USD', invoiceType: 'Invoice', amount, most: 1_000 };
     const books = [
       { ...usd, currency: 'EUR' },
       { ...usd, invoiceType: 'Credit Note' },
@@ -121,5 +125,47 @@ describe('an account with a thousand open invoices', () => {
     expect(await balances()).to.deep.equal(['1000 of 1']);
     await tenant.post(`/v1/invoices/${big}/void`).expect(200);
     expect(await balances()).to.deep.equal(['130 of 0', '1 of 0.5', '869 of 1']);
+  });
+
+  // spec/beyond.md R613
+  it('is paid a thousand at once by one payment, the next by applying it again', async () => {
+    await addInvoices(count, count + 149);
+    const { body } = await pay(2_000);
+    expect(body).to.include({ balance: 1_000, balanceStatus: 'Partially Applied' });
+    expect(await balances()).to.deep.equal(['1000 of 0', '150 of 1']);
+    const applied = await tenant.post(`/v1/payments/${body.id}/apply`, {}).expect(200);
+    expect(applied.body).to.include({ balance: 850 });
+    expect(applied.body.invoices).to.have.length(1_150);
+    expect(await balances()).to.deep.equal(['1150 of 0']);
+    // Less money covers the first of them.
+    await tenant.put(`${external}/payments/${body.id}`, { amount: 1_100 }).expect(200);
+    expect(await balances()).to.deep.equal(['1100 of 0', '50 of 1']);
+    await tenant.delete(`${external}/payments/${body.id}`).expect(204);
+    expect(await balances()).to.deep.equal(['1150 of 1']);
+  });
+
+  // spec/beyond.md R613
+  it('is paid ten thousand in all by one payment', async () => {
+    await addInvoices(count, 10_001);
+    const { body } = await pay(20_000);
+    for (let turn = 0; turn < 10; turn += 1) {
+      await tenant.post(`/v1/payments/${body.id}/apply`, {}).expect(200);
+    }
+    expect(await balances()).to.deep.equal(['10000 of 0', '2 of 1']);
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query<{ id: string }>(
+        `select id from invoice where tenant_id = $1 and balance > 0 order by due_date`,
+        [tenant.id],
+      ),
+    );
+    const invoices = [{ invoiceId: rows[0]?.id }];
+    const refused = await tenant.post(`/v1/payments/${body.id}/apply`, { invoices }).expect(409);
+    expect(refused.body.error.message).to.equal(
+      'A payment pays 10000 invoices at the most, and this one would pay 10001: save another one for what is left.',
+    );
+    const shown = await tenant.get(`/v1/payments/${body.id}/applications`).expect(200);
+    expect(shown.body.invoices).to.have.length(10_000);
+    expect((await pay(1)).body).to.include({ balance: 0 });
+    expect(await balances()).to.deep.equal(['10001 of 0', '1 of 1']);
   });
 });

@@ -2,7 +2,7 @@ import { accountIdOf } from '../../support/servers/fill.js';
 import type { Attack } from '../attack.js';
 import type { Attacker } from '../attacker.js';
 
-/** Money that is held and given, by as many at once as can be: each of them locks a wallet. */
+/** Money that is held, given and paid, by as many at once as can be: each of them locks a wallet or invoices. */
 
 const external = '/api/v1/external';
 const textOf = (value: unknown): string => JSON.stringify(value);
@@ -193,6 +193,75 @@ export const balanceAttacks: readonly Attack[] = [
               }),
             },
       );
+    },
+  },
+  {
+    name: 'payments of an account with 50,000 open invoices',
+    // To make the invoices takes five.
+    seconds: 12,
+    operations: ['runSavePayment', 'runSavePaymentBatch', 'previewVoid'],
+    isShort: true,
+    async run(attacker) {
+      await attacker.query(
+        `insert into invoice select made.*
+         from invoice i, generate_series(1, 50000) as n, lateral jsonb_populate_record(i, jsonb_build_object(
+           'id', gen_random_uuid(), 'invoice_no', 'OPEN-' || n, 'due_date', date '2000-01-01' + n / 11)) as made
+         where i.invoice_no = 'INV-HUGE'`,
+      );
+      const { references } = attacker.loot;
+      const payment = (place: string) => ({
+        account_id: accountIdOf(0),
+        amount: 1,
+        currency_id: 'USD',
+        payment_date: '2026-10-05',
+        payment_method: 'ACH',
+        payment_reference: `${attacker.stamp}-${place}`,
+      });
+      const run = `${external}/run/billing/payment/create`;
+      await attacker.flood((index) => {
+        if (index % 4 === 0) {
+          const data = Array.from({ length: 100 }, (_each, place) => payment(`${index}-${place}`));
+          return { path: `${run}/batch`, method: 'POST', body: textOf({ data }) };
+        }
+        return index % 4 === 1
+          ? { path: `/v1/invoices/${references['invoiceId']}/void/preview`, method: 'POST' }
+          : { path: run, method: 'POST', body: textOf(payment(`${index}`)) };
+      });
+    },
+  },
+  {
+    name: 'payments that pay ten thousand invoices, shown and deleted',
+    // To make the invoices takes two.
+    seconds: 14,
+    operations: ['createPayment', 'deletePayment', 'applyPayment', 'getPaymentApplications'],
+    isShort: true,
+    async run(attacker) {
+      const accountId = await attacker.makeId(`${external}/accounts`, { name: attacker.stamp });
+      await attacker.query(
+        `insert into invoice select made.*
+         from invoice i, generate_series(1, 20000) as n, lateral jsonb_populate_record(i, jsonb_build_object(
+           'id', gen_random_uuid(), 'invoice_no', 'PAID-' || n, 'account_id', '${accountId}',
+           'amount', 1, 'tax_amount', 0, 'balance', 1, 'due_date', date '1999-01-01' + n / 11)) as made
+         where i.invoice_no = 'INV-HUGE'`,
+      );
+      await attacker.repeat(async () => {
+        const id = await attacker.makeId(`${external}/payments`, {
+          accountId,
+          currency: 'USD',
+          amount: 20_000,
+          paymentDate: '2026-10-05',
+          paymentReference: `${attacker.stamp}-paid-${attacker.next()}`,
+          paymentMethod: 'ACH',
+          paymentType: 'Pay In',
+        });
+        if (id === '') return;
+        const place = `/v1/payments/${id}`;
+        for (let turn = 0; turn < 9; turn += 1) {
+          await attacker.send({ path: `${place}/apply`, method: 'POST', body: '{}' });
+        }
+        await attacker.send({ path: `${place}/applications` });
+        await attacker.send({ path: `${external}/payments/${id}`, method: 'DELETE' });
+      });
     },
   },
 ];

@@ -313,40 +313,6 @@ export const flowAttacks: readonly Attack[] = [
     },
   },
   {
-    name: 'payments of an account with 50,000 open invoices',
-    // To make the invoices takes five.
-    seconds: 12,
-    operations: ['runSavePayment', 'runSavePaymentBatch', 'previewVoid'],
-    isShort: true,
-    async run(attacker) {
-      await attacker.query(
-        `insert into invoice select made.*
-         from invoice i, generate_series(1, 50000) as n, lateral jsonb_populate_record(i, jsonb_build_object(
-           'id', gen_random_uuid(), 'invoice_no', 'OPEN-' || n, 'due_date', date '2000-01-01' + n / 11)) as made
-         where i.invoice_no = 'INV-HUGE'`,
-      );
-      const { references } = attacker.loot;
-      const payment = (place: string) => ({
-        account_id: accountIdOf(0),
-        amount: 1,
-        currency_id: 'USD',
-        payment_date: '2026-10-05',
-        payment_method: 'ACH',
-        payment_reference: `${attacker.stamp}-${place}`,
-      });
-      const run = `${external}/run/billing/payment/create`;
-      await attacker.flood((index) => {
-        if (index % 4 === 0) {
-          const data = times(100, (place) => payment(`${index}-${place}`));
-          return { path: `${run}/batch`, method: 'POST', body: textOf({ data }) };
-        }
-        return index % 4 === 1
-          ? { path: `/v1/invoices/${references['invoiceId']}/void/preview`, method: 'POST' }
-          : { path: run, method: 'POST', body: textOf(payment(`${index}`)) };
-      });
-    },
-  },
-  {
     name: 'the status after 10,000 refused previews of 100,000 characters',
     operations: ['getStatus'],
     isShort: true,
