@@ -7,6 +7,7 @@ import {
   type PaymentOfInvoice,
 } from '../../models/payments/payment-application.js';
 import { Payment } from '../../models/payments/payment.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 import { applyToInvoices } from '../billing/invoice-event.js';
 import {
   lockOpenInvoices,
@@ -42,16 +43,27 @@ export async function applyFreedPayments(
   await PaymentApplication.use(trx, tenantId, applications);
 }
 
-/** The payments with a released amount, the oldest first. */
+/** The payments with a released amount, the oldest first; of each account as many as pay at once. */
 async function lockFreed(
   trx: Knex.Transaction,
   tenantId: string,
   accountIds: readonly string[],
 ): Promise<Payment[]> {
+  const oldest = await sqlRows<{ id: string }>(
+    trx,
+    `select freed.id from unnest(:accountIds::uuid[]) as account (id) cross join lateral (
+       select payment.id from payment
+       where payment.tenant_id = :tenantId and payment.account_id = account.id
+         and payment.freed > 0 and payment.balance > 0 and payment.deleted_at is null
+       order by payment.payment_date, payment.id limit :limit
+     ) as freed`,
+    { tenantId, accountIds, limit: paidMax.atOnce },
+  );
+  if (oldest.length === 0) return [];
   const payments = await Payment.query(trx)
     .forTenant(tenantId)
     .existing()
-    .whereRaw('account_id = any(?::uuid[])', [arrayLiteral(accountIds)])
+    .whereRaw('id = any(?::uuid[])', [arrayLiteral(oldest.map(({ id }) => id))])
     .where('freed', '>', 0)
     .where('balance', '>', 0)
     .orderBy('id')

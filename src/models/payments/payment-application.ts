@@ -86,21 +86,20 @@ export class PaymentApplication extends TenantModel {
    * Removes the applications to a voided invoice; their payments get the amounts back as `freed`.
    */
   static async release(trx: Knex.Transaction, tenantId: string, invoiceId: string): Promise<void> {
-    const rows = await sqlRows<{ paymentId: string; amount: string }>(
-      trx,
-      `delete from payment_application where tenant_id = ? and invoice_id = ?
-       returning payment_id as "paymentId", amount`,
-      [tenantId, invoiceId],
-    );
-    if (rows.length === 0) return;
-    const ids = rows.map(({ paymentId }) => paymentId);
-    await followPayments(trx, tenantId, ids);
     await sqlRows(
       trx,
-      `update payment set freed = freed + given.amount
-       from unnest(?::uuid[], ?::numeric[]) as given (id, amount)
-       where payment.tenant_id = ? and payment.id = given.id`,
-      [ids, rows.map(({ amount }) => amount), tenantId],
+      `with gone as (
+         delete from payment_application where tenant_id = :tenantId and invoice_id = :invoiceId
+         returning payment_id, amount
+       ), given as (
+         select payment_id, sum(amount) as amount from gone group by 1
+       )
+       update payment set updated_at = now(),
+         balance = balance + given.amount, freed = freed + given.amount,
+         balance_status = case when balance + given.amount = payment.amount then 'Unapplied'
+           else 'Partially Applied' end
+       from given where payment.tenant_id = :tenantId and payment.id = given.payment_id`,
+      { tenantId, invoiceId },
     );
   }
 

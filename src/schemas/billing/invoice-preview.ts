@@ -20,7 +20,12 @@ const FreedPayment = Type.Object(
   },
   { description: 'A payment that pays less of the invoice.' },
 );
-const payments = Type.Array(FreedPayment, { description: 'Payments that get something back.' });
+/** An invoice may be paid by more than one would read. */
+export const freedPaymentsShown = 1_000;
+
+const payments = Type.Array(FreedPayment, {
+  description: `Payments that get something back, the oldest ${freedPaymentsShown}.`,
+});
 
 const balances = {
   balanceBefore: DecimalValue({ description: 'What is open of the invoice now.' }),

@@ -168,4 +168,51 @@ describe('an account with a thousand open invoices', () => {
     expect((await pay(1)).body).to.include({ balance: 0 });
     expect(await balances()).to.deep.equal(['10001 of 0', '1 of 1']);
   });
+
+  // spec/beyond.md R613
+  it('is paid by the thousand oldest of the payments that a void gives back, then by the others', async () => {
+    const store = (invoiceNo: string, amount: string) =>
+      storeInvoice(tenant.scope, {
+        invoice: { accountId, amount, balance: amount, invoiceNo, dueDate: '2000-01-01' },
+      });
+    const big = await store('BIG', '1050');
+    expect((await pay(1)).body).to.include({ balance: 0 });
+    // The rest of it is paid by copies of that payment, the last fifty of them a day later.
+    await asOwner(instance.databaseUrl, async (client) => {
+      await client.query(
+        `insert into payment select made.*
+         from payment, generate_series(2, 1050) as n, lateral jsonb_populate_record(payment,
+           jsonb_build_object('id', gen_random_uuid(), 'payment_reference', 'copy ' || n,
+             'payment_date', date '2026-05-01' + (n > 1000)::integer)) as made
+         where payment.tenant_id = $1`,
+        [tenant.id],
+      );
+      await client.query(
+        `insert into payment_application (tenant_id, id, payment_id, invoice_id, amount)
+         select $1, gen_random_uuid(), id, $2, 1 from payment
+         where tenant_id = $1 and payment_reference like 'copy %'`,
+        [tenant.id, big],
+      );
+      await client.query(
+        `update invoice set balance = 0, payment_status = 'Paid' where tenant_id = $1 and id = $2`,
+        [tenant.id, big],
+      );
+    });
+    await addInvoices(count, count + 49);
+    expect(await balances()).to.deep.equal(['1050 of 1']);
+    const preview = await tenant.post(`/v1/invoices/${big}/void/preview`).expect(200);
+    expect(preview.body.payments).to.have.length(1_000);
+    await tenant.post(`/v1/invoices/${big}/void`).expect(200);
+    expect(await balances()).to.deep.equal(['1000 of 0', '50 of 1']);
+    const unapplied = await asOwner(instance.databaseUrl, (client) =>
+      client.query<{ day: string; count: number }>(
+        `select payment_date::text as day, count(*)::integer as count from payment
+         where tenant_id = $1 and balance = 1 and balance_status = 'Unapplied' and freed = 1 group by 1`,
+        [tenant.id],
+      ),
+    );
+    expect(unapplied.rows).to.deep.equal([{ day: '2026-05-02', count: 50 }]);
+    await tenant.post(`/v1/invoices/${await store('SMALL', '1')}/void`).expect(200);
+    expect(await balances()).to.deep.equal(['1050 of 0']);
+  });
 });

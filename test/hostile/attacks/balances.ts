@@ -264,4 +264,50 @@ export const balanceAttacks: readonly Attack[] = [
       });
     },
   },
+  {
+    name: 'previews of the void of an invoice that 10,000 payments pay',
+    // To make the payments takes three.
+    seconds: 12,
+    operations: ['previewVoid', 'previewCreditNote'],
+    isShort: true,
+    async run(attacker) {
+      const accountId = await attacker.makeId(`${external}/accounts`, { name: attacker.stamp });
+      const invoiceId = crypto.randomUUID();
+      await attacker.query(
+        `insert into invoice select made.*
+         from invoice i, lateral jsonb_populate_record(i, jsonb_build_object(
+           'id', '${invoiceId}', 'invoice_no', 'CENTS', 'account_id', '${accountId}',
+           'amount', 10000, 'tax_amount', 0, 'balance', 10000)) as made
+         where i.invoice_no = 'INV-HUGE'`,
+      );
+      await attacker.make(`${external}/payments`, {
+        accountId,
+        currency: 'USD',
+        amount: 1,
+        paymentDate: '2026-10-05',
+        paymentReference: `cents ${attacker.stamp}`,
+        paymentMethod: 'ACH',
+        paymentType: 'Pay In',
+      });
+      await attacker.query(
+        `with paying as (
+           insert into payment select made.*
+           from payment p, generate_series(1, 9999) as n, lateral jsonb_populate_record(p, jsonb_build_object(
+             'id', gen_random_uuid(), 'payment_reference', 'cent ' || n)) as made
+           where p.account_id = '${accountId}' returning id
+         )
+         insert into payment_application (tenant_id, id, payment_id, invoice_id, amount)
+         select 'attacker', gen_random_uuid(), id, '${invoiceId}', 1 from paying`,
+      );
+      await attacker.flood((index) =>
+        index % 2 === 0
+          ? { path: `/v1/invoices/${invoiceId}/void/preview`, method: 'POST' }
+          : {
+              path: `/v1/invoices/${invoiceId}/credit-notes/preview`,
+              method: 'POST',
+              body: '{"reason":"all"}',
+            },
+      );
+    },
+  },
 ];

@@ -7,7 +7,11 @@ import { sqlRows } from '../../../models/db/sql-rows.js';
 import { Invoice } from '../../../models/billing/invoice.js';
 import { missingInvoice } from '../../../queries/billing/invoice.js';
 import type { CreditNoteCreate } from '../../../schemas/billing/credit-note.js';
-import type { CreditPreview, VoidPreview } from '../../../schemas/billing/invoice-preview.js';
+import {
+  freedPaymentsShown,
+  type CreditPreview,
+  type VoidPreview,
+} from '../../../schemas/billing/invoice-preview.js';
 import { billEach } from '../bill-one-by-one.js';
 import { creditInvoice } from '../credit-invoice.js';
 import { voidInvoice } from '../void-invoice.js';
@@ -44,7 +48,7 @@ interface PayingRow {
   readonly balance: string;
 }
 
-/** These payments, with what each pays of an invoice; without ids those that pay something of it. */
+/** These payments, with what each pays of an invoice; without ids the first of those that pay something of it. */
 const readPaying = (
   db: Knex,
   tenantId: string,
@@ -59,8 +63,8 @@ const readPaying = (
        on one.tenant_id = payment.tenant_id and one.payment_id = payment.id
        and one.invoice_id = :invoiceId
      where payment.tenant_id = :tenantId ${ids ? 'and payment.id = any(:ids::uuid[])' : ''}
-     order by payment.payment_date, payment.id`,
-    { tenantId, invoiceId, ids: ids ?? null },
+     order by payment.payment_date, payment.id limit :limit`,
+    { tenantId, invoiceId, ids: ids ?? null, limit: freedPaymentsShown },
   );
 
 /** Payments that pay less of the invoice than before. */
