@@ -39,7 +39,7 @@ async function audit(tenant: TestTenant, more: object = {}): Promise<AuditOutput
 }
 
 describe('an audit of usage', () => {
-  const instance = useInstance({ withWorkers: true, isAlone: true });
+  const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance);
   let ids: string[];
   before(async () => {

@@ -8,56 +8,50 @@ function opened<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Instances that test files of this process share, by what was asked for. */
-const sharedInstances = new Map<string, TestInstance>();
-
 /** What an instance that is shared may be asked for, beside a clock. */
 const sharedOptions = ['withWorkers', 'isPublic', 'tokenSeconds'] as const;
 
-/** The clock of the `describe` that uses a shared instance; undefined: it has the real time. */
+/** The instance that files of this process share, and what was asked for when it was opened. */
+let shared: { readonly asked: string; readonly instance: TestInstance } | undefined;
+
+/** The clock of the `describe` that uses it; undefined: it has the real time. */
 let clockInUse: (() => Date) | undefined;
 
 const canBeShared = (options: InstanceOptions): boolean =>
   Object.keys(options).every((name) => ['now', ...sharedOptions].includes(name));
 
-/** Workers cost when they have nothing to do, too: of instances that have some, only one is kept. */
-async function closeOthersWithWorkers(): Promise<void> {
-  for (const [key, instance] of sharedInstances) {
-    if (!key.startsWith('[true')) continue;
-    sharedInstances.delete(key);
-    await instance.close();
-    keepTestDatabase(instance.databaseUrl, false);
-  }
-}
-
 /**
- * Opened by the first file that asks, for all that follow: to open one costs as much as many tests. Each
- * file has tenants of its own in it, which is how the product is used.
+ * Opened by the first file that asks, for those that follow: to open one costs as much as many tests. Only one
+ * is kept, of the kind that was asked for last: workers cost when they have nothing to do, too. Each file has
+ * tenants of its own in it, which is how the product is used.
  */
 async function openSharedInstance({ now, ...options }: InstanceOptions): Promise<TestInstance> {
-  const key = JSON.stringify(sharedOptions.map((name) => options[name]));
-  const open = sharedInstances.get(key);
-  if (open) return open;
-  if (options.withWorkers === true) await closeOthersWithWorkers();
+  const asked = JSON.stringify(sharedOptions.map((name) => options[name]));
+  if (shared?.asked === asked) return shared.instance;
+  const before = shared?.instance;
+  shared = undefined;
+  if (before) {
+    keepTestDatabase(before.databaseUrl, false);
+    await before.close();
+  }
   const clock = now && { now: () => clockInUse?.() ?? new Date() };
   const instance = await openTestInstance({ ...options, ...clock });
   keepTestDatabase(instance.databaseUrl, true);
-  sharedInstances.set(key, instance);
+  shared = { asked, instance };
   return instance;
 }
 
 export interface UseOptions extends InstanceOptions {
-  /** Whether nobody else may have been there: its tests look at more than their tenants. */
-  readonly isAlone?: boolean;
+  /** Whether it may be one that other files of the process use, too, where nothing special is asked for. */
+  readonly isShared?: boolean;
 }
 
 /**
- * The product for the tests of a `describe`: opened before the first of them, closed after the last; or the
- * one that files of this process share, where nothing special is asked for.
+ * The product for the tests of a `describe`: opened before the first of them, closed after the last.
  * What is returned at once stands for it, so that a test needs no variable that a hook fills.
  */
-export function useInstance({ isAlone = false, ...options }: UseOptions = {}): TestInstance {
-  const isShared = !isAlone && canBeShared(options);
+export function useInstance({ isShared: may = false, ...options }: UseOptions = {}): TestInstance {
+  const isShared = may && canBeShared(options);
   let current: TestInstance | undefined;
   const instance = (): TestInstance => opened(current, 'instance');
   before('open an instance', async () => {

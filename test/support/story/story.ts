@@ -15,8 +15,13 @@ import {
   type Message,
   type Summary,
 } from '../billing/usage.js';
-import { external, type TestInstance, type TestTenant } from '../servers/instance.js';
-import { useInstance, useTenant, type UseOptions } from '../servers/use-instance.js';
+import {
+  external,
+  type InstanceOptions,
+  type TestInstance,
+  type TestTenant,
+} from '../servers/instance.js';
+import { useInstance, useTenant } from '../servers/use-instance.js';
 import { daysOf, monthAfter, type Period } from './periods.js';
 
 /** A contract as it was made: the lines in the order in which they were given. */
@@ -196,19 +201,27 @@ export class Story {
   }
 }
 
-interface StoryOptions extends Omit<UseOptions, 'now'> {
+interface StoryOptions extends Omit<InstanceOptions, 'now'> {
   /** The day, or the instant, on which the story begins; without it, the story has the real time. */
   readonly startsOn?: string;
   /** Whether each test has a tenant of its own; else the tests of the `describe` share one. */
   readonly forEachTest?: boolean;
+  /** Whether no other story may have been told there: its tests look at more than their tenants. */
+  readonly isAlone?: boolean;
 }
 
-/** A story for the tests of a `describe`, on an instance with workers. */
-export function useStory({ startsOn, forEachTest = false, ...options }: StoryOptions = {}): Story {
+/** A story for the tests of a `describe`, on an instance with workers, which other stories may share. */
+export function useStory({
+  startsOn,
+  forEachTest = false,
+  isAlone = false,
+  ...options
+}: StoryOptions = {}): Story {
   const clock: Clock = { now: startsOn };
   const now = () => new Date(clock.now ?? '');
   const instance = useInstance({
     withWorkers: true,
+    isShared: !isAlone,
     ...options,
     // The tokens of a story with a clock of its own live as long as any story goes on.
     ...(startsOn === undefined ? {} : { now, tokenSeconds: 1_000 * 86_400 }),
