@@ -58,6 +58,22 @@ export async function lockOpenInvoices(
   return found;
 }
 
+/** Holds invoices until the transaction ends, the oldest due first, as all do who hold many. */
+export async function lockInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await sqlRows(
+    trx,
+    `select count(*) from (
+       select from invoice where tenant_id = ? and id = any(?::uuid[])
+       order by due_date, invoice_date, id for update
+     ) as held`,
+    [tenantId, ids],
+  );
+}
+
 const sumOf = (open: readonly OpenInvoice[]): Decimal =>
   open.reduce((sum, { balance }) => sum.plus(balance), ZERO);
 

@@ -19,7 +19,13 @@ import type { ApplyPayment } from '../../schemas/payments/payment-application.js
 import { applyToInvoices } from '../billing/invoice-event.js';
 import { amountText, requireMinorUnit } from '../rules/minor-unit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
-import { lockOpenInvoices, paidMax, roomAfter, type OpenInvoice } from './open-invoices.js';
+import {
+  lockInvoices,
+  lockOpenInvoices,
+  paidMax,
+  roomAfter,
+  type OpenInvoice,
+} from './open-invoices.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
@@ -145,7 +151,13 @@ export async function releasePayment(
   id: string,
 ): Promise<void> {
   const applications = await applicationsOf(trx, tenantId, id);
-  if (applications.length > 0) await PaymentApplication.remove(trx, tenantId, id, applications);
+  if (applications.length === 0) return;
+  await lockInvoices(
+    trx,
+    tenantId,
+    applications.map(({ invoiceId }) => invoiceId),
+  );
+  await PaymentApplication.remove(trx, tenantId, id, applications);
 }
 
 /** Applies the balance of a payment to the named invoices, or to the oldest due. */

@@ -56,7 +56,7 @@ export class PaymentApplication extends TenantModel {
     );
   }
 
-  /** Reduces the amounts of a payment that are applied to these invoices. */
+  /** Reduces the amounts of a payment that are applied to these invoices; the caller holds both. */
   static async remove(
     trx: Knex.Transaction,
     tenantId: string,
@@ -188,7 +188,7 @@ export class PaymentApplication extends TenantModel {
   }
 }
 
-/** Recomputes the balances of payments from their applications. */
+/** Recomputes the balances of payments, which the caller holds, from their applications; as invoices below. */
 async function followPayments(
   trx: Knex.Transaction,
   tenantId: string,
@@ -196,65 +196,75 @@ async function followPayments(
 ): Promise<void> {
   await sqlRows(
     trx,
-    `update payment set balance = left_over.balance, updated_at = now(),
+    `with applied as materialized (
+       select jsonb_object_agg(payment_id, amount) as by_payment from (
+         select payment_id, sum(amount) as amount from payment_application
+         where tenant_id = :tenantId and payment_id = any(:ids::uuid[]) group by 1
+       ) as one
+     ), left_over as materialized (
+       select one.ctid as place,
+         one.amount - coalesce((applied.by_payment ->> one.id::text)::numeric, 0) as balance
+       from applied, payment as one where one.tenant_id = :tenantId and one.id = any(:ids::uuid[])
+     )
+     update payment set balance = left_over.balance, updated_at = now(),
        balance_status = case when left_over.balance = amount then 'Unapplied'
          when left_over.balance = 0 then 'Applied' else 'Partially Applied' end,
        freed = least(freed, left_over.balance)
-     from (
-       select payment.id, payment.amount - coalesce(sum(one.amount), 0) as balance
-       from payment left join payment_application as one
-         on one.tenant_id = payment.tenant_id and one.payment_id = payment.id
-       where payment.tenant_id = ? and payment.id = any(?::uuid[])
-       group by payment.id, payment.amount
-     ) as left_over
-     where payment.tenant_id = ? and payment.id = left_over.id`,
-    [tenantId, [...ids], tenantId],
+     from left_over where payment.ctid = left_over.place`,
+    { tenantId, ids },
   );
 }
 
-/** Recomputes what is owed and not paid of invoices and, in their order, of their items. */
+/**
+ * Recomputes what is owed and not paid of invoices and, in their order, of their items; the caller holds them.
+ * Rows are changed at their places and each table is read once: joined by ids, all invoices of a tenant that the
+ * statistics do not know yet were read for each of them (docs/decisions/0498).
+ */
 async function followInvoices(
   trx: Knex.Transaction,
   tenantId: string,
   ids: readonly string[],
 ): Promise<void> {
-  const bindings = [tenantId, ids, tenantId];
   await sqlRows(
     trx,
-    `update invoice set balance = open.owed - open.paid, updated_at = now(),
+    `with paid as materialized (
+       select jsonb_object_agg(invoice_id, amount) as by_invoice from (
+         select invoice_id, sum(amount) as amount from payment_application
+         where tenant_id = :tenantId and invoice_id = any(:ids::uuid[]) group by 1
+       ) as one
+     ), open as materialized (
+       select one.ctid as place, one.amount + one.tax_amount - one.credited_amount as owed,
+         coalesce((paid.by_invoice ->> one.id::text)::numeric, 0) as paid
+       from paid, invoice as one where one.tenant_id = :tenantId and one.id = any(:ids::uuid[])
+     )
+     update invoice set balance = open.owed - open.paid, updated_at = now(),
        payment_status = case when open.paid = open.owed then 'Paid'
          when open.paid = 0 then 'Unpaid' else 'Partially Paid' end
-     from (
-       select invoice.id, amount + tax_amount - credited_amount as owed, coalesce((
-         select sum(one.amount) from payment_application as one
-         where one.tenant_id = invoice.tenant_id and one.invoice_id = invoice.id
-       ), 0) as paid
-       from invoice where tenant_id = ? and id = any(?::uuid[])
-     ) as open
-     where invoice.tenant_id = ? and invoice.id = open.id`,
-    bindings,
+     from open where invoice.ctid = open.place`,
+    { tenantId, ids },
   );
   await sqlRows(
     trx,
-    `update invoice_item as item set balance = case
-         when share.open = 0 then 0
-         when share.total <= 0 then share.total
-         else greatest(0, least(share.total, share.until - share.paid)) end
-     from (
-       select owed.id, owed.total, invoice.balance as open,
-         invoice.amount + invoice.tax_amount - invoice.credited_amount - invoice.balance as paid,
+    `with state as materialized (
+       select jsonb_object_agg(id, balance) as open,
+         jsonb_object_agg(id, amount + tax_amount - credited_amount - balance) as paid
+       from invoice where tenant_id = :tenantId and id = any(:ids::uuid[])
+     ), owed as materialized (
+       select item.ctid as place, item.invoice_id::text as invoice_id, owed.total,
          sum(greatest(owed.total, 0)) over (
-           partition by invoice.id order by owed.position
+           partition by item.invoice_id order by item.position
          ) as until
-       from invoice join lateral (
-         select item.id, item.position,
-           item.amount + item.tax - item.credited_amount - item.credited_tax as total
-         from invoice_item as item
-         where item.tenant_id = invoice.tenant_id and item.invoice_id = invoice.id
-       ) as owed on true
-       where invoice.tenant_id = ? and invoice.id = any(?::uuid[])
-     ) as share
-     where item.tenant_id = ? and item.id = share.id`,
-    bindings,
+       from invoice_item as item, lateral (
+         select item.amount + item.tax - item.credited_amount - item.credited_tax as total
+       ) as owed
+       where item.tenant_id = :tenantId and item.invoice_id = any(:ids::uuid[])
+     )
+     update invoice_item as item set balance = case
+         when (state.open ->> owed.invoice_id)::numeric = 0 then 0
+         when owed.total <= 0 then owed.total
+         else greatest(0, least(owed.total,
+           owed.until - (state.paid ->> owed.invoice_id)::numeric)) end
+     from owed, state where item.ctid = owed.place`,
+    { tenantId, ids },
   );
 }

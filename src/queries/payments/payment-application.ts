@@ -8,41 +8,54 @@ import { sqlRows } from '../../models/db/sql-rows.js';
 
 export type AppliedPaymentDto = Static<typeof schema.AppliedPayment>;
 
-interface PaidRow {
+interface AppliedRow {
   readonly paymentId: string;
   readonly invoiceId: string;
-  readonly invoiceNo: string;
   readonly amount: string;
-  readonly invoiceBalance: string;
-  readonly invoicePaymentStatus: string;
 }
 
-/** Payments with the invoices that they pay, in the order in which they were applied. */
+interface InvoiceRow {
+  readonly id: string;
+  readonly invoiceNo: string;
+  readonly balance: string;
+  readonly paymentStatus: string;
+}
+
+/**
+ * Payments with the invoices that they pay, in the order in which they were applied. Each table is read once: of
+ * a tenant that the statistics do not know yet, joining them is planned as if it had none (docs/decisions/0498).
+ */
 export async function readAppliedPayments(
   db: Knex,
   tenantId: string,
   ids: readonly string[],
 ): Promise<AppliedPaymentDto[]> {
   const payments = await readPayments(db, tenantId, ids);
-  const rows = await sqlRows<PaidRow>(
+  const applied = await sqlRows<AppliedRow>(
     db,
-    `select one.payment_id as "paymentId", invoice.id as "invoiceId",
-       invoice.invoice_no as "invoiceNo", one.amount,
-       invoice.balance as "invoiceBalance", invoice.payment_status as "invoicePaymentStatus"
-     from payment_application as one join invoice
-       on invoice.tenant_id = one.tenant_id and invoice.id = one.invoice_id
-     where one.tenant_id = ? and one.payment_id = any(?::uuid[])
-     order by one.created_at, one.id`,
+    `select payment_id as "paymentId", invoice_id as "invoiceId", amount from payment_application
+     where tenant_id = ? and payment_id = any(?::uuid[]) order by created_at, id`,
     [tenantId, arrayLiteral(ids)],
   );
+  const invoices = await sqlRows<InvoiceRow>(
+    db,
+    `select id, invoice_no as "invoiceNo", balance, payment_status as "paymentStatus" from invoice
+     where tenant_id = ? and id = any(?::uuid[])`,
+    [tenantId, arrayLiteral([...new Set(applied.map(({ invoiceId }) => invoiceId))])],
+  );
+  const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
   const paid = new Map<string, AppliedPaymentDto['invoices']>();
-  for (const { paymentId, amount, invoiceBalance, ...invoice } of rows) {
+  for (const { paymentId, invoiceId, amount } of applied) {
+    const invoice = byId.get(invoiceId);
+    if (!invoice) continue;
     const of = paid.get(paymentId) ?? [];
     if (of.length === 0) paid.set(paymentId, of);
     of.push({
-      ...invoice,
+      invoiceId,
+      invoiceNo: invoice.invoiceNo,
       amount: new Decimal(amount),
-      invoiceBalance: new Decimal(invoiceBalance),
+      invoiceBalance: new Decimal(invoice.balance),
+      invoicePaymentStatus: invoice.paymentStatus,
     });
   }
   return payments.map((payment) => ({ ...payment, invoices: paid.get(payment.id) ?? [] }));

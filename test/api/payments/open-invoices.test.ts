@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { lockOpenInvoices } from '../../../src/commands/payments/open-invoices.js';
+import { PaymentApplication } from '../../../src/models/payments/payment-application.js';
+import { readAppliedPayments } from '../../../src/queries/payments/payment-application.js';
 import { Decimal } from '../../../src/kernel/numbers/money.js';
 import { makeAccount } from '../../support/billing/accounts.js';
 import { storeInvoice } from '../../support/billing/invoices.js';
-import { external } from '../../support/servers/instance.js';
-import { asOwner } from '../../support/servers/rows.js';
+import { external, type TestTenant } from '../../support/servers/instance.js';
+import { asOwner, rowsRead } from '../../support/servers/rows.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** The invoices of an account, each of 1.00 and due a day after the one before it. */
@@ -15,7 +17,7 @@ describe('an account with a thousand open invoices', () => {
   const tenant = useTenant(instance, { forEachTest: true });
   let accountId = '';
   /** Copies of the first one with these numbers. */
-  const addInvoices = (from: number, to: number) =>
+  const addInvoices = (from: number, to: number, { id } = tenant) =>
     asOwner(instance.databaseUrl, (client) =>
       client.query(
         `insert into invoice select made.*
@@ -23,14 +25,19 @@ describe('an account with a thousand open invoices', () => {
            jsonb_build_object('id', gen_random_uuid(), 'invoice_no', 'I-' || n,
              'due_date', date '2001-01-01' + n)) as made
          where i.tenant_id = $1 and i.invoice_no = 'I-0'`,
-        [tenant.id, from, to],
+        [id, from, to],
       ),
     );
+  /** The account of a tenant, which owes the invoices. */
+  const makeDebtor = async (of: TestTenant): Promise<string> => {
+    const { id } = await makeAccount(of, { name: 'Debtor' });
+    const one = { accountId: id, amount: '1', balance: '1', invoiceNo: 'I-0' };
+    await storeInvoice(of.scope, { invoice: { ...one, dueDate: '2001-01-01' } });
+    await addInvoices(1, count - 1, of);
+    return id;
+  };
   beforeEach(async () => {
-    accountId = (await makeAccount(tenant, { name: 'Debtor' })).id;
-    const one = { accountId, amount: '1', balance: '1', invoiceNo: 'I-0', dueDate: '2001-01-01' };
-    await storeInvoice(tenant.scope, { invoice: one });
-    await addInvoices(1, count - 1);
+    accountId = await makeDebtor(tenant);
   });
 
   const numbersOf = async (ids: readonly string[]): Promise<string[]> => {
@@ -58,10 +65,10 @@ describe('an account with a thousand open invoices', () => {
     );
     return rows.map(({ balance, count: many }) => `${many} of ${balance}`);
   };
-  const pay = (amount: number) =>
-    tenant
+  const pay = (amount: number, by: TestTenant = tenant, account = accountId) =>
+    by
       .post(`${external}/payments`, {
-        accountId,
+        accountId: account,
         amount,
         currency: 'USD',
         paymentReference: `P-${amount}`,
@@ -214,5 +221,31 @@ describe('an account with a thousand open invoices', () => {
     expect(unapplied.rows).to.deep.equal([{ day: '2026-05-02', count: 50 }]);
     await tenant.post(`/v1/invoices/${await store('SMALL', '1')}/void`).expect(200);
     expect(await balances()).to.deep.equal(['1050 of 0']);
+  });
+
+  it('is paid without looking at each invoice for each, where statistics know nothing of the tenant', async () => {
+    await asOwner(instance.databaseUrl, (client) => client.query('analyze'));
+    const other = await instance.tenant();
+    const book = {
+      accountId: await makeDebtor(other),
+      currency: 'USD',
+      invoiceType: 'Invoice',
+      amount: new Decimal(count),
+      most: count,
+    };
+    const payer = await makeAccount(other, { name: 'Payer' });
+    const paymentId: string = (await pay(count, other, payer.id)).body.id;
+    const read = await other.scope.db.transaction(async (trx) => {
+      const [open = []] = await lockOpenInvoices(trx, other.id, [book]);
+      const before = await rowsRead(trx, 'invoice');
+      const amount = new Decimal(1);
+      const applications = open.map(({ id }) => ({ paymentId, invoiceId: id, amount }));
+      await PaymentApplication.add(trx, other.id, applications);
+      const [paid] = await readAppliedPayments(trx, other.id, [paymentId]);
+      expect(paid?.invoices).to.have.length(count);
+      return (await rowsRead(trx, 'invoice')) - before;
+    });
+    // Foreign keys look up each row, too.
+    expect(read).to.be.at.most(8 * count);
   });
 });
