@@ -3,6 +3,7 @@ import { lockOpenInvoices } from '../../../src/commands/payments/open-invoices.j
 import { PaymentApplication } from '../../../src/models/payments/payment-application.js';
 import { readAppliedPayments } from '../../../src/queries/payments/payment-application.js';
 import { Decimal } from '../../../src/kernel/numbers/money.js';
+import { until } from '../../start/workbench.js';
 import { makeAccount } from '../../support/billing/accounts.js';
 import { storeInvoice } from '../../support/billing/invoices.js';
 import { external, type TestTenant } from '../../support/servers/instance.js';
@@ -247,5 +248,33 @@ describe('an account with a thousand open invoices', () => {
     });
     // Foreign keys look up each row, too.
     expect(read).to.be.at.most(8 * count);
+  });
+
+  it('is owed what it is where a payment is deleted while another one is applied', async () => {
+    const first: string = (await pay(0.25)).body.id;
+    const payer = await makeAccount(tenant, { name: 'Payer' });
+    const paymentId: string = (await pay(0.75, tenant, payer.id)).body.id;
+    const amount = new Decimal('0.75');
+    const book = { accountId, currency: 'USD', invoiceType: 'Invoice', amount, most: 1 };
+    const isWaiting = async (): Promise<boolean> => {
+      const { rowCount } = await asOwner(instance.databaseUrl, (client) =>
+        client.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      );
+      return rowCount !== 0;
+    };
+    const deleted = await tenant.scope.db.transaction(async (trx) => {
+      const [[open] = []] = await lockOpenInvoices(trx, tenant.id, [book]);
+      await PaymentApplication.add(trx, tenant.id, [
+        { paymentId, invoiceId: open?.id ?? '', amount },
+      ]);
+      const deleting = tenant.delete(`${external}/payments/${first}`).then(({ status }) => status);
+      await until(isWaiting, 10_000, 'the wait of the deletion');
+      return { deleting };
+    });
+    expect(await deleted.deleting).to.equal(204);
+    // 1.00 less 0.75 of the one that stays.
+    expect(await balances()).to.deep.equal(['1 of 0.25', '999 of 1']);
   });
 });
