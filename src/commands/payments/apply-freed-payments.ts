@@ -39,11 +39,15 @@ export async function applyFreedPayments(
     divide(payments, open[index] ?? [], room),
   );
   if (applications.length === 0) return;
-  await applyToInvoices(scope, trx, applications);
+  // First: what is applied bounds `freed` by the balance, which is less by then.
   await PaymentApplication.use(trx, tenantId, applications);
+  await applyToInvoices(scope, trx, applications);
 }
 
-/** The payments with a released amount, the oldest first; of each account as many as pay at once. */
+/**
+ * The payments with a released amount that have money, the oldest first; of each account, currency and kind as
+ * many as pay at once, so that those for which nothing is open keep no others waiting.
+ */
 async function lockFreed(
   trx: Knex.Transaction,
   tenantId: string,
@@ -51,12 +55,15 @@ async function lockFreed(
 ): Promise<Payment[]> {
   const oldest = await sqlRows<{ id: string }>(
     trx,
-    `select freed.id from unnest(:accountIds::uuid[]) as account (id) cross join lateral (
-       select payment.id from payment
-       where payment.tenant_id = :tenantId and payment.account_id = account.id
-         and payment.freed > 0 and payment.balance > 0 and payment.deleted_at is null
-       order by payment.payment_date, payment.id limit :limit
-     ) as freed`,
+    `select id from (
+       select id, row_number() over (
+         partition by account_id, currency, payment_type = 'Pay Out' order by payment_date, id
+       ) as place
+       from payment where tenant_id = :tenantId and account_id = any(:accountIds::uuid[])
+         and freed > 0 and balance > 0 and deleted_at is null
+         and payment_status = 'Completed' and approval_status = 'Approved'
+         and payment_method is distinct from 'Wallet' and top_up_wallet_id is null
+     ) as freed where place <= :limit`,
     { tenantId, accountIds, limit: paidMax.atOnce },
   );
   if (oldest.length === 0) return [];
@@ -64,6 +71,7 @@ async function lockFreed(
     .forTenant(tenantId)
     .existing()
     .whereRaw('id = any(?::uuid[])', [arrayLiteral(oldest.map(({ id }) => id))])
+    .whereRaw('account_id = any(?::uuid[])', [arrayLiteral(accountIds)])
     .where('freed', '>', 0)
     .where('balance', '>', 0)
     .orderBy('id')

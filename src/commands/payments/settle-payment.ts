@@ -233,8 +233,9 @@ async function requireRoom(
   applications: readonly Application[],
 ): Promise<void> {
   const paid = new Set((await applicationsOf(trx, tenantId, id)).map(({ invoiceId }) => invoiceId));
+  const before = paid.size;
   for (const { invoiceId } of applications) paid.add(invoiceId);
-  if (paid.size <= paidMax.inAll) return;
+  if (paid.size <= Math.max(before, paidMax.inAll)) return;
   throw problem.conflict(
     `A payment pays ${paidMax.inAll} invoices at the most, and this one would pay ${paid.size}: save another one for what is left.`,
     { field: 'invoices' },

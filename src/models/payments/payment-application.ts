@@ -136,7 +136,17 @@ export class PaymentApplication extends TenantModel {
       { tenantId, invoiceId },
     );
     const ids = rows.map(({ paymentId }) => paymentId);
-    if (ids.length > 0) await followPayments(trx, tenantId, ids);
+    if (ids.length > 0) {
+      // One may have been applied since the caller held those that it saw.
+      await sqlRows(
+        trx,
+        `select count(*) from (
+           select from payment where tenant_id = ? and id = any(?::uuid[]) order by id for update
+         ) as held`,
+        [tenantId, ids],
+      );
+      await followPayments(trx, tenantId, ids);
+    }
     await followInvoices(trx, tenantId, [invoiceId]);
     return ids;
   }

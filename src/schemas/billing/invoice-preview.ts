@@ -24,7 +24,7 @@ const FreedPayment = Type.Object(
 export const freedPaymentsShown = 1_000;
 
 const payments = Type.Array(FreedPayment, {
-  description: `Payments that get something back, the oldest ${freedPaymentsShown}.`,
+  description: `Payments that get something back, of those ${freedPaymentsShown} that were applied last.`,
 });
 
 const balances = {

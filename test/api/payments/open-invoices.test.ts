@@ -277,4 +277,22 @@ describe('an account with a thousand open invoices', () => {
     // 1.00 less 0.75 of the one that stays.
     expect(await balances()).to.deep.equal(['1 of 0.25', '999 of 1']);
   });
+
+  // spec/beyond.md R19, R613
+  it('is paid by the rest of what a void gives back, when the next invoice is void', async () => {
+    const store = (invoiceNo: string, amount: string) =>
+      storeInvoice(tenant.scope, {
+        invoice: { accountId, amount, balance: amount, invoiceNo, dueDate: '2000-01-01' },
+      });
+    const big = await store('BIG', '1040');
+    const { id, balance } = (await pay(1_040)).body;
+    expect(balance).to.equal(0);
+    await addInvoices(count, count + 49);
+    await tenant.post(`/v1/invoices/${big}/void`).expect(200);
+    expect(await balances()).to.deep.equal(['1000 of 0', '50 of 1']);
+    const left = await tenant.get(`${external}/payments/${id}`).expect(200);
+    expect(left.body).to.include({ balance: 40, balanceStatus: 'Partially Applied' });
+    await tenant.post(`/v1/invoices/${await store('SMALL', '1')}/void`).expect(200);
+    expect(await balances()).to.deep.equal(['1040 of 0', '10 of 1']);
+  });
 });

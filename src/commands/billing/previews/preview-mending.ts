@@ -48,7 +48,7 @@ interface PayingRow {
   readonly balance: string;
 }
 
-/** These payments, with what each pays of an invoice; without ids the first of those that pay something of it. */
+/** These payments, with what each pays of an invoice; without ids those that were applied to it last. */
 const readPaying = (
   db: Knex,
   tenantId: string,
@@ -57,13 +57,15 @@ const readPaying = (
 ): Promise<PayingRow[]> =>
   sqlRows<PayingRow>(
     db,
-    `select payment.id as "paymentId", payment.payment_reference as "paymentReference",
-       coalesce(one.amount, 0) as amount, payment.balance
-     from payment ${ids ? 'left' : 'inner'} join payment_application as one
-       on one.tenant_id = payment.tenant_id and one.payment_id = payment.id
-       and one.invoice_id = :invoiceId
-     where payment.tenant_id = :tenantId ${ids ? 'and payment.id = any(:ids::uuid[])' : ''}
-     order by payment.payment_date, payment.id limit :limit`,
+    `select "paymentId", "paymentReference", amount, balance from (
+       select payment.id as "paymentId", payment.payment_reference as "paymentReference",
+         coalesce(one.amount, 0) as amount, payment.balance, payment.payment_date
+       from payment ${ids ? 'left' : 'inner'} join payment_application as one
+         on one.tenant_id = payment.tenant_id and one.payment_id = payment.id
+         and one.invoice_id = :invoiceId
+       where payment.tenant_id = :tenantId ${ids ? 'and payment.id = any(:ids::uuid[])' : ''}
+       order by one.created_at desc, one.id desc limit :limit
+     ) as paying order by payment_date, "paymentId"`,
     { tenantId, invoiceId, ids: ids ?? null, limit: freedPaymentsShown },
   );
 
