@@ -246,8 +246,8 @@ describe('an account with a thousand open invoices', () => {
       expect(paid?.invoices).to.have.length(count);
       return (await rowsRead(trx, 'invoice')) - before;
     });
-    // Foreign keys look up each row, too.
-    expect(read).to.be.at.most(8 * count);
+    // Each a few times, as triggers and foreign keys look up rows, too; each for each were half a million.
+    expect(read).to.be.at.most(50 * count);
   });
 
   it('is owed what it is where a payment is deleted while another one is applied', async () => {
