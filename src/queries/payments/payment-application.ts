@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../../kernel/numbers/money.js';
+import { eachInPortions } from '../../kernel/portions.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type * as schema from '../../schemas/payments/payment-application.js';
 import { missingPayment, readPayments } from './payment.js';
@@ -45,9 +46,9 @@ export async function readAppliedPayments(
   );
   const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
   const paid = new Map<string, AppliedPaymentDto['invoices']>();
-  for (const { paymentId, invoiceId, amount } of applied) {
+  await eachInPortions(applied, ({ paymentId, invoiceId, amount }) => {
     const invoice = byId.get(invoiceId);
-    if (!invoice) continue;
+    if (!invoice) return;
     const of = paid.get(paymentId) ?? [];
     if (of.length === 0) paid.set(paymentId, of);
     of.push({
@@ -57,7 +58,7 @@ export async function readAppliedPayments(
       invoiceBalance: new Decimal(invoice.balance),
       invoicePaymentStatus: invoice.paymentStatus,
     });
-  }
+  });
   return payments.map((payment) => ({ ...payment, invoices: paid.get(payment.id) ?? [] }));
 }
 

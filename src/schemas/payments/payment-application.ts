@@ -52,7 +52,8 @@ export const ApplyPayment = writeBody(
 );
 export type ApplyPayment = Static<typeof ApplyPayment>;
 
-const place = { tag: 'Payments', family: 'records', isAddition: true } as const;
+/** Heavy: a payment may pay thousands. */
+const place = { tag: 'Payments', family: 'records', isAddition: true, weight: 'heavy' } as const;
 
 /** Which invoices a payment pays (docs/decisions/0107). */
 export const paymentApplicationOperations = {

@@ -41,6 +41,12 @@ describe('an account with a thousand open invoices', () => {
     accountId = await makeDebtor(tenant);
   });
 
+  /** One that is due before the others. */
+  const store = (invoiceNo: string, amount: string) =>
+    storeInvoice(tenant.scope, {
+      invoice: { accountId, amount, balance: amount, invoiceNo, dueDate: '2000-01-01' },
+    });
+
   const numbersOf = async (ids: readonly string[]): Promise<string[]> => {
     const { rows } = await asOwner(instance.databaseUrl, (client) =>
       client.query<{ number: string }>(
@@ -179,10 +185,6 @@ describe('an account with a thousand open invoices', () => {
 
   // spec/beyond.md R613
   it('is paid by the thousand oldest of the payments that a void gives back, then by the others', async () => {
-    const store = (invoiceNo: string, amount: string) =>
-      storeInvoice(tenant.scope, {
-        invoice: { accountId, amount, balance: amount, invoiceNo, dueDate: '2000-01-01' },
-      });
     const big = await store('BIG', '1050');
     expect((await pay(1)).body).to.include({ balance: 0 });
     // The rest of it is paid by copies of that payment, the last fifty of them a day later.
@@ -280,10 +282,6 @@ describe('an account with a thousand open invoices', () => {
 
   // spec/beyond.md R19, R613
   it('is paid by the rest of what a void gives back, when the next invoice is void', async () => {
-    const store = (invoiceNo: string, amount: string) =>
-      storeInvoice(tenant.scope, {
-        invoice: { accountId, amount, balance: amount, invoiceNo, dueDate: '2000-01-01' },
-      });
     const big = await store('BIG', '1040');
     const { id, balance } = (await pay(1_040)).body;
     expect(balance).to.equal(0);
