@@ -288,8 +288,7 @@ async function applicationsOf(trx: Knex.Transaction, tenantId: string, paymentId
 
 /**
  * Removes applications to invoices that the payment may not pay (other account, currency or type),
- * and, the latest first, those that the amount does not cover. Answers with how
- * many invoices it still pays.
+ * and, the latest first, those that the amount does not cover. Answers with how many invoices it still pays.
  */
 async function takeBack(
   trx: Knex.Transaction,
