@@ -24,10 +24,15 @@ export async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
+/** A test gives up no sooner: what takes seconds on a quick machine takes a minute on one that others use. */
+const patienceMs = 60_000;
+
+/** Waits until something is so. The limit says only when a test gives up, not how long it may take. */
 export async function until(isDone: () => unknown, timeoutMs: number, what: string): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const limitMs = Math.max(timeoutMs, patienceMs);
+  const deadline = Date.now() + limitMs;
   while (!(await isDone())) {
-    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${timeoutMs} ms`);
+    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${limitMs} ms`);
     await sleep(50);
   }
 }

@@ -200,7 +200,8 @@ describe('a webhook whose receiver', () => {
 describe('the process that sends webhooks', () => {
   let lines: string[];
   let requestSender: RequestSenderApart;
-  const open = { ...settings, allowsPrivateAddresses: true };
+  // The first attempt begins with the start of the process, which on a slow machine takes seconds.
+  const open = { ...settings, allowsPrivateAddresses: true, timeoutMs: 20_000 };
   beforeEach(() => {
     lines = [];
     requestSender = openRequestSenderApart(

@@ -58,7 +58,7 @@ describe('rate limits', () => {
        const { url } = await startApi(await openPlatform({ ...config, secret }, servers));
        process.stdout.write(url);`,
     );
-    await until(() => second.output().startsWith('http'), 30_000, 'the second process');
+    await until(() => second.output().startsWith('http'), 90_000, 'the second process');
   });
   after(async () => {
     second.child.kill('SIGKILL');
