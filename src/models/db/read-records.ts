@@ -9,14 +9,14 @@ interface Result {
 /**
  * The part of the pool that provides connections; within a transaction it is the transaction's own.
  */
-interface ConnectionSource {
+export interface ConnectionSource {
   acquireConnection(): Promise<{
     failure?: Error | undefined;
     query(config: {
       name?: string | undefined;
       text: string;
       values: readonly unknown[];
-      rowMode: 'array';
+      rowMode?: 'array';
     }): Promise<Result>;
   }>;
   releaseConnection(connection: object): Promise<unknown>;

@@ -4,6 +4,7 @@ import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { writeBehind } from '../db/write-behind.js';
 import { sqlRows } from '../db/sql-rows.js';
 
 /** Where Temporal runs an execution. */
@@ -249,25 +250,25 @@ export class Execution extends TenantModel {
     return rows.length > 0;
   }
 
-  /** Stores the result of a step in the step's transaction; the last one's is the output. */
+  /**
+   * Stores the result of a step in the step's transaction; the last one's is the output. It is not waited for:
+   * a step that cannot be stored fails when it is committed.
+   */
   static async endStep(
-    trx: Knex,
+    trx: Knex.Transaction,
     run: FlowRun,
     step: string,
     result: unknown,
     isLast: boolean,
   ): Promise<void> {
     const text = stringifyJson(result ?? null);
-    await sqlRows(
+    await writeBehind(
       trx,
-      isLast
-        ? `update execution set status = 'completed', completed_at = clock_timestamp(), output = ?::jsonb,
-             answer = ?::json, steps = jsonb_set(steps, array[?], ?::jsonb)
-           where tenant_id = ? and id = ?`
-        : `update execution set steps = jsonb_set(steps, array[?], ?::jsonb)
-           where tenant_id = ? and id = ?`,
-      [...(isLast ? [text, text] : []), step, text, run.tenantId, run.executionId],
       isLast ? 'end of a flow' : 'end of a step',
+      `update execution set steps = jsonb_set(steps, array[$3], $4::text::jsonb)
+         ${isLast ? `, status = 'completed', completed_at = clock_timestamp(), output = $4::text::jsonb, answer = $4::text::json` : ''}
+       where tenant_id = $1 and id = $2`,
+      [run.tenantId, run.executionId, step, text],
     );
   }
 

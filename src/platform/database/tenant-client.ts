@@ -5,8 +5,11 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { sqlState, toldWhy } from '../../kernel/sql-state.js';
 
 import type { PoolShares } from './pool-shares.js';
+import { leaveEntrance } from './tenant-entrance.js';
 import type { ConnectionSource, Entrance, PooledConnection, Trail } from './tenant-entrance.js';
 import type { TimeLimits } from './time-limits.js';
+
+const done = Promise.resolve();
 
 /** A transaction of an entered tenant, with the time limits of transactions. */
 class EnteredTransaction extends PostgresTransaction {
@@ -23,15 +26,12 @@ class EnteredTransaction extends PostgresTransaction {
     this.#entrance = entrance;
   }
 
-  /**
-   * `begin` makes the implicit transaction of `enter_tenant` a block, which keeps what that has set.
-   * The statements within it follow as they are.
-   */
-  override async begin(connection: PooledConnection): Promise<unknown> {
+  /** `begin` goes with the first statement, in its round trip (docs/decisions/0499). */
+  override begin(connection: PooledConnection): Promise<unknown> {
     connection.entrance = this.#entrance;
-    const begun = await this.query(connection, 'begin');
-    connection.entrance = undefined;
-    return begun;
+    connection.begins = true;
+    connection.failure = undefined;
+    return done;
   }
 }
 
@@ -45,6 +45,20 @@ interface Answered {
 const isRolledBack = ({ sql, response }: Answered): boolean =>
   sql.startsWith('COMMIT') && response.command === 'ROLLBACK';
 
+/**
+ * The end of a transaction that has not begun: nothing was sent, or what carried `begin` has failed, and with
+ * it the transaction. Undefined: the statement is no end.
+ */
+function endUnbegun(
+  connection: PooledConnection,
+  statement: unknown,
+): Promise<Answered> | undefined {
+  if (statement !== 'COMMIT;' && statement !== 'ROLLBACK') return undefined;
+  leaveEntrance(connection);
+  const command = connection.failure === undefined ? 'COMMIT' : 'ROLLBACK';
+  return Promise.resolve({ sql: statement, response: { command } });
+}
+
 /** The work was abandoned because its caller has left; handled like a canceled statement. */
 class AbandonedError extends Error {
   readonly code = sqlState.queryCanceled;
@@ -54,8 +68,6 @@ class AbandonedError extends Error {
     this.name = 'AbandonedError';
   }
 }
-
-const done = Promise.resolve();
 
 const cancelDelayMinMs = 50;
 const cancelDelayMaxMs = 1_000;
@@ -129,8 +141,10 @@ export function tenantClient(options: TenantClientOptions) {
       return transaction as unknown as Knex.Transaction;
     }
 
-    override query(connection: PooledConnection, statement: unknown): Promise<Answered> {
-      const answering = super.query(connection, statement) as Promise<Answered>;
+    override async query(connection: PooledConnection, statement: unknown): Promise<Answered> {
+      while (connection.beginning) await connection.beginning;
+      const ended = connection.begins === true ? endUnbegun(connection, statement) : undefined;
+      const answering = ended ?? (super.query(connection, statement) as Promise<Answered>);
       return toldWhy(connection, answering, isRolledBack);
     }
 
@@ -178,7 +192,7 @@ export function tenantClient(options: TenantClientOptions) {
     giveBack(connection: PooledConnection): void {
       const { isShared, origin } = connection;
       connection.isShared = false;
-      connection.entrance = undefined;
+      leaveEntrance(connection);
       connection.tenantId = undefined;
       void origin?.releaseConnection(connection);
       if (isShared === true) origin?.shares.leave(tenantId);
