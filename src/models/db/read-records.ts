@@ -12,6 +12,7 @@ interface Result {
 export interface ConnectionSource {
   acquireConnection(): Promise<{
     failure?: Error | undefined;
+    behind?: Promise<unknown> | undefined;
     query(config: {
       name?: string | undefined;
       text: string;

@@ -5,11 +5,8 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { sqlState, toldWhy } from '../../kernel/sql-state.js';
 
 import type { PoolShares } from './pool-shares.js';
-import { leaveEntrance } from './tenant-entrance.js';
 import type { ConnectionSource, Entrance, PooledConnection, Trail } from './tenant-entrance.js';
 import type { TimeLimits } from './time-limits.js';
-
-const done = Promise.resolve();
 
 /** A transaction of an entered tenant, with the time limits of transactions. */
 class EnteredTransaction extends PostgresTransaction {
@@ -26,12 +23,15 @@ class EnteredTransaction extends PostgresTransaction {
     this.#entrance = entrance;
   }
 
-  /** `begin` goes with the first statement, in its round trip (docs/decisions/0499). */
-  override begin(connection: PooledConnection): Promise<unknown> {
+  /**
+   * `begin` makes the implicit transaction of `enter_tenant` a block, which keeps what that has set.
+   * The statements within it follow as they are.
+   */
+  override async begin(connection: PooledConnection): Promise<unknown> {
     connection.entrance = this.#entrance;
-    connection.begins = true;
-    connection.failure = undefined;
-    return done;
+    const begun = await this.query(connection, 'begin');
+    connection.entrance = undefined;
+    return begun;
   }
 }
 
@@ -45,18 +45,15 @@ interface Answered {
 const isRolledBack = ({ sql, response }: Answered): boolean =>
   sql.startsWith('COMMIT') && response.command === 'ROLLBACK';
 
-/**
- * The end of a transaction that has not begun: nothing was sent, or what carried `begin` has failed, and with
- * it the transaction. Undefined: the statement is no end.
- */
-function endUnbegun(
-  connection: PooledConnection,
-  statement: unknown,
-): Promise<Answered> | undefined {
-  if (statement !== 'COMMIT;' && statement !== 'ROLLBACK') return undefined;
-  leaveEntrance(connection);
-  const command = connection.failure === undefined ? 'COMMIT' : 'ROLLBACK';
-  return Promise.resolve({ sql: statement, response: { command } });
+/** The answer of a commit and of the statement right before it, which fails before it where both do. */
+async function commitOf(
+  behind: Promise<unknown>,
+  committing: Promise<Answered>,
+): Promise<Answered> {
+  const [written, committed] = await Promise.allSettled([behind, committing]);
+  if (written.status === 'rejected') throw written.reason;
+  if (committed.status === 'rejected') throw committed.reason;
+  return committed.value;
 }
 
 /** The work was abandoned because its caller has left; handled like a canceled statement. */
@@ -68,6 +65,8 @@ class AbandonedError extends Error {
     this.name = 'AbandonedError';
   }
 }
+
+const done = Promise.resolve();
 
 const cancelDelayMinMs = 50;
 const cancelDelayMaxMs = 1_000;
@@ -141,11 +140,11 @@ export function tenantClient(options: TenantClientOptions) {
       return transaction as unknown as Knex.Transaction;
     }
 
-    override async query(connection: PooledConnection, statement: unknown): Promise<Answered> {
-      while (connection.beginning) await connection.beginning;
-      const ended = connection.begins === true ? endUnbegun(connection, statement) : undefined;
-      const answering = ended ?? (super.query(connection, statement) as Promise<Answered>);
-      return toldWhy(connection, answering, isRolledBack);
+    override query(connection: PooledConnection, statement: unknown): Promise<Answered> {
+      const { behind } = connection;
+      const answering = super.query(connection, statement) as Promise<Answered>;
+      const ending = behind && statement === 'COMMIT;' ? commitOf(behind, answering) : answering;
+      return toldWhy(connection, ending, isRolledBack);
     }
 
     override async acquireConnection(): Promise<PooledConnection> {
@@ -192,7 +191,8 @@ export function tenantClient(options: TenantClientOptions) {
     giveBack(connection: PooledConnection): void {
       const { isShared, origin } = connection;
       connection.isShared = false;
-      leaveEntrance(connection);
+      connection.entrance = undefined;
+      connection.behind = undefined;
       connection.tenantId = undefined;
       void origin?.releaseConnection(connection);
       if (isShared === true) origin?.shares.leave(tenantId);

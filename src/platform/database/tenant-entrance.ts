@@ -55,15 +55,10 @@ export interface PooledConnection {
   readonly secretKey: number;
   /** Whom statements are for; undefined in a transaction, which has been entered, and of nobody. */
   entrance: Entrance | undefined;
-  /** Whether a transaction is to begin with the next statement, which carries its `begin`. */
-  begins?: boolean;
-  /**
-   * Settled when the statement that carries `begin` is answered, never rejected. Others wait: where it
-   * fails there is no transaction, and nothing may go as if there was one.
-   */
-  beginning?: Promise<void> | undefined;
   /** What made the transaction fail that it is in. */
   failure?: Error | undefined;
+  /** The statement of its transaction that nobody waits for but the commit: see `writeBehind`. */
+  behind?: Promise<unknown> | undefined;
   /** Who has it, for traces. */
   tenantId?: string | undefined;
   /** Whether the session knows `enter_tenant` as a prepared statement. */
@@ -139,17 +134,14 @@ const PlainQuery = pg.Query as unknown as new (
  * A statement with `enter_tenant` before it, in one round trip. There is no Sync message between the
  * two, so PostgreSQL runs them in one transaction (its documentation of the protocol, "Pipelining"):
  * what the first sets holds for the second and ends with it, and where the first fails the second
- * does not run. The first statement of a transaction has `begin` between the two: that makes the implicit
- * transaction a block, which keeps what `enter_tenant` has set for all that follow.
+ * does not run.
  */
 class EnteredQuery extends PlainQuery {
   readonly #connection: PooledConnection;
   readonly #values: readonly (string | null)[];
   readonly #name: string;
   readonly #sql: string;
-  readonly #begins: boolean;
-  /** Statements before its own that are not answered yet. */
-  #ahead: number;
+  #isEntered = false;
 
   constructor(
     connection: PooledConnection,
@@ -162,8 +154,6 @@ class EnteredQuery extends PlainQuery {
     this.#values = argumentsOf(entrance, facts);
     this.#name = facts.isPooled ? '' : enter;
     this.#sql = enterSql(enter);
-    this.#begins = connection.begins === true;
-    this.#ahead = this.#begins ? 2 : 1;
   }
 
   submit(wire: Wire): null {
@@ -177,11 +167,6 @@ class EnteredQuery extends PlainQuery {
       }
       wire.bind({ statement: this.#name, values: this.#values });
       wire.execute({ portal: '', rows: 0 });
-      if (this.#begins) {
-        wire.parse({ text: 'begin', name: '' });
-        wire.bind({ statement: '', values: [] });
-        wire.execute({ portal: '', rows: 0 });
-      }
       this.prepare(wire);
     } finally {
       wire.stream.uncork();
@@ -203,24 +188,17 @@ class EnteredQuery extends PlainQuery {
   }
 
   override handleDataRow(message: unknown): void {
-    if (this.#ahead === 0) super.handleDataRow(message);
+    if (this.#isEntered) super.handleDataRow(message);
   }
 
   override handleCommandComplete(message: unknown, wire: Wire): void {
-    if (this.#ahead === 0) {
+    if (this.#isEntered) {
       super.handleCommandComplete(message, wire);
       return;
     }
-    this.#ahead -= 1;
+    this.#isEntered = true;
     this.#connection.isPrepared = true;
-    if (this.#begins && this.#ahead === 0) leaveEntrance(this.#connection);
   }
-}
-
-/** What is sent from now on needs no entrance: it is within a transaction, or of nobody. */
-export function leaveEntrance(connection: PooledConnection): void {
-  connection.entrance = undefined;
-  connection.begins = false;
 }
 
 /** A statement as it is sent through a pooler, whose next session need not have prepared what has a name. */
@@ -234,19 +212,6 @@ function noteFence(told: unknown, { tenantId }: Entrance, { onFenced }: CellEntr
   if (typeof told !== 'function') return told;
   return (error: Error | null, result: unknown): void => {
     if (sqlStateOf(error) === sqlState.tenantMoves) onFenced(tenantId);
-    (told as Callback)(error, result);
-  };
-}
-
-/** The same callback of a statement that carries `begin`; whatever comes meanwhile waits for it. */
-function noteBegin(connection: PooledConnection, told: unknown): Callback {
-  let settle = (): void => undefined;
-  connection.beginning = new Promise((resolve) => {
-    settle = resolve;
-  });
-  return (error, result) => {
-    connection.beginning = undefined;
-    settle();
     (told as Callback)(error, result);
   };
 }
@@ -276,26 +241,19 @@ export async function enterTenants(
   const facts = await readFacts(connection);
   const query = connection.query.bind(connection);
   const enter = cell === undefined ? enterAlone : enterCell;
-  const send: Query = (config, values, callback) => {
+  connection.query = (config, values, callback) => {
     const { entrance } = connection;
     if (entrance === undefined) {
       return query(facts.isPooled ? withoutName(config) : config, values, callback);
     }
     const [given, told] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    if (told === undefined) {
-      return new Promise((resolve, reject) => {
-        const settle: Callback = (error, result) => (error ? reject(error) : resolve(result));
-        send(config, given, settle);
-      });
-    }
     const entered = new EnteredQuery(connection, { entrance, facts, enter }, config, given);
     const watched = cell === undefined ? told : noteFence(told, entrance, cell);
-    return query(entered, connection.begins === true ? noteBegin(connection, watched) : watched);
-  };
-  connection.query = (config, values, callback) => {
-    const { beginning } = connection;
-    if (beginning === undefined) return send(config, values, callback);
-    return beginning.then(() => connection.query(config, values, callback));
+    if (watched !== undefined) return query(entered, watched);
+    return new Promise((resolve, reject) => {
+      const settle: Callback = (error, result) => (error ? reject(error) : resolve(result));
+      query(entered, settle);
+    });
   };
   return facts.bypasses;
 }
