@@ -4,6 +4,7 @@ import { sqlRows } from '../../src/models/db/sql-rows.js';
 import { writeBehind } from '../../src/models/db/write-behind.js';
 import { databaseErrorOf } from '../../src/kernel/sql-state.js';
 import { external } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 describe('a transaction that ends with a statement whose answer is not waited for', () => {
@@ -98,7 +99,11 @@ describe('a transaction that ends with a statement whose answer is not waited fo
   it('fails where the connection is lost before the answer', async () => {
     const failing = transaction(async (trx) => {
       await rename(trx, 'first');
-      await writeBehind(trx, '', 'select pg_terminate_backend(pg_backend_pid())', []);
+      const [session] = await sqlRows<{ pid: number }>(trx, 'select pg_backend_pid() as pid');
+      await writeBehind(trx, '', 'select pg_sleep(60)', []);
+      await asOwner(instance.databaseUrl, (owner) =>
+        owner.query('select pg_terminate_backend($1)', [session?.pid]),
+      );
     });
     expect(await errorOf(failing)).to.include({ code: '57P01' });
     expect(await names(tenant.scope.db.read)).to.deep.equal([{ name: 'before' }]);
