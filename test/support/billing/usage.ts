@@ -120,7 +120,8 @@ async function sendBatches(tenant: TestTenant, messages: readonly Message[]): Pr
 /** Sends events in their order and answers with their external ids. */
 export async function send(tenant: TestTenant, ...messages: Message[]): Promise<string[]> {
   if (messages.length > oneByOne) await sendBatches(tenant, messages);
-  else for (const message of messages) await tenant.post('/v1/ingest/usage', { message }).expect(200);
+  else
+    for (const message of messages) await tenant.post('/v1/ingest/usage', { message }).expect(200);
   return messages.map(({ externalTransactionId }) => String(externalTransactionId));
 }
 

@@ -69,7 +69,7 @@ interface ReceiverOptions {
 /** Waits until no delivery to a webhook is on its way. */
 export async function waitUntilDelivered(tenant: TestTenant, webhookId: string): Promise<void> {
   const path = `/v1/webhooks/${webhookId}/deliveries?limit=1000`;
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
     const { body } = await tenant.get(path).expect(200);
     const deliveries = body.data as { readonly endedAt: string | null }[];
     if (deliveries.every(({ endedAt }) => endedAt !== null)) return;
