@@ -61,6 +61,8 @@ export interface PlatformConfig {
   readonly databasePoolMax: number;
   /** Time limits of database work where they differ from `timeLimits`; tests set them. */
   readonly timeLimits?: Partial<Readonly<Record<WorkKind, TimeLimits>>> | undefined;
+  /** How long a new connection to PostgreSQL is waited for; tests, which are one process, wait longer. */
+  readonly connectMs?: number | undefined;
   readonly ingestTimeoutMs: number;
   /** The Kafka of the usage log; undefined: the log is in PostgreSQL. */
   readonly kafka?: KafkaSettings | undefined;
@@ -223,13 +225,13 @@ async function claimUsageLogs({ home, cells }: Database, name: string, log: Logg
 
 /** The database with its cells, and what hears their notifications. */
 async function openCells(
-  { databasePoolMax, timeLimits: limits, tenantShare }: PlatformConfig,
+  { databasePoolMax, timeLimits: limits, tenantShare, connectMs }: PlatformConfig,
   servers: PlatformServers,
   { log, tracing }: { readonly log: Logger; readonly tracing: Tracing | undefined },
 ) {
   const { databaseUrl, directDatabaseUrl = databaseUrl, cells = [] } = servers;
   const findCell = tenantCellFinder;
-  const options = { log, tracing, limits, tenantShare, cells, findCell };
+  const options = { log, tracing, limits, tenantShare, connectMs, cells, findCell };
   const database = openDatabase(databaseUrl, databasePoolMax, options);
   const home: HeardServer = { url: directDatabaseUrl, mayBeAway: false };
   const others = cells.map(({ url, directUrl = url }) => ({ url: directUrl, mayBeAway: true }));

@@ -51,20 +51,20 @@ const knexLog = (log: Logger): NonNullable<Knex.Config['log']> => ({
   debug: (message: unknown) => log.trace({ message }, 'knex'),
 });
 
-const poolOf = (url: string, poolMax: number, open: OpenSession): Knex.Config => ({
+const poolOf = (url: string, { poolMax, connectMs, open }: CellOptions): Knex.Config => ({
   client: 'pg',
   connection: {
     connectionString: url,
     types,
     keepAlive: true,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectMs,
     // Statements of a transaction are sent as they come, not one after the other's answer (`writeTogether`).
     pipeline: true,
   } as object,
   pool: {
     min: 0,
     max: poolMax,
-    acquireTimeoutMillis: 10_000,
+    acquireTimeoutMillis: 2 * connectMs,
     afterCreate: (
       connection: PooledConnection,
       done: (error: Error | null, connection: PooledConnection) => void,
@@ -99,6 +99,8 @@ interface CellOptions {
   /** Of the connections, what one tenant may hold while others wait. */
   readonly tenantShare: number;
   readonly limits: Limits;
+  /** How long a new connection is waited for; for one of the pool, twice as long. */
+  readonly connectMs: number;
   readonly open: OpenSession;
   readonly log: Logger | undefined;
   /**
@@ -245,7 +247,7 @@ export class Cell implements ConnectionSource {
   #refusal: { readonly error: Error; readonly until: number } | undefined;
 
   constructor({ name, url }: CellAddress, options: CellOptions) {
-    const { poolMax, tenantShare, open, log, restMs } = options;
+    const { poolMax, tenantShare, log, restMs } = options;
     this.name = name;
     this.#restMs = restMs;
     this.shares = new PoolShares({ max: poolMax, share: tenantShare });
@@ -255,7 +257,7 @@ export class Cell implements ConnectionSource {
       compileSqlOnError: false,
       ...(log === undefined ? {} : { log: knexLog(log) }),
     };
-    this.#base = knex({ ...poolOf(url, poolMax, open), ...common });
+    this.#base = knex({ ...poolOf(url, options), ...common });
     this.#client = this.#base.client as BaseClient;
     this.options = { connectionPool: this.#client.pool, ...common };
     this.#handles = new TenantHandles(this.options, options, () => this);

@@ -80,10 +80,14 @@ interface DatabaseOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Of the connections, what one tenant may hold while others wait. */
   readonly tenantShare?: number | undefined;
+  /** How long a new connection is waited for, `connectMsDefault` by default. */
+  readonly connectMs?: number | undefined;
   /** The servers beside the home database, and how it is found out which one a tenant is in. */
   readonly cells?: readonly CellAddress[] | undefined;
   readonly findCell?: ((home: Knex) => FindCell) | undefined;
 }
+
+const connectMsDefault = 5_000;
 
 /** How long nothing is asked of a cell to which a connection failed. */
 const awayRestMs = 1_000;
@@ -100,6 +104,7 @@ export function openDatabase(
     tracing,
     limits: given,
     tenantShare = 0.5,
+    connectMs = connectMsDefault,
     cells: others = [],
     findCell = () => () => Promise.resolve(undefined),
   }: DatabaseOptions = {},
@@ -112,6 +117,7 @@ export function openDatabase(
       new Cell(address, {
         poolMax,
         tenantShare,
+        connectMs,
         limits,
         log,
         // Without other cells there is nobody whom the attempts could hold up.

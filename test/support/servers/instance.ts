@@ -105,6 +105,12 @@ export interface InstanceOptions {
   readonly cells?: readonly CellServer[];
 }
 
+/**
+ * How long an answer or a connection is waited for where a test is not about that: as long as a test may take. On a
+ * busy machine, the same process bundles workflows for seconds while a connection is to be opened.
+ */
+const patienceMs = 110_000;
+
 const json = (test: request.Test, body: unknown): request.Test =>
   typeof body === 'string'
     ? test.set('Content-Type', 'application/json').send(body)
@@ -161,12 +167,14 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
   const platform = await openPlatform(
     {
       databasePoolMax: 10,
+      // Those that have servers of their own are there to miss them.
+      connectMs: options.route === undefined && cells.length === 0 ? patienceMs : undefined,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
       kafka:
         options.kafka === undefined
           ? servers.kafka && { ...servers.kafka, prefix: unique }
           : (options.kafka ?? undefined),
-      flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
+      flowTimeoutMs: options.flowTimeoutMs ?? patienceMs,
       flowLifeMs: options.flowLifeMs,
       ingestEventsPerMinute: options.ingestEventsPerMinute,
       maxConnections: options.maxConnections,
