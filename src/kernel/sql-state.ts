@@ -17,6 +17,7 @@ export const sqlState = {
   deadlock: '40P01',
   unknownFunction: '42883',
   unknownTable: '42P01',
+  configurationLimit: '53400',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
 } as const;

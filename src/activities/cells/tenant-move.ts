@@ -6,20 +6,19 @@ import { requireCell, tenantCellFinder } from '../../access/cells/tenant-cells.j
 import { requireTenant } from '../../access/tenants.js';
 import { recordSecurityEvent } from '../../access/security-events.js';
 import type { SecurityEvent } from '../../kernel/security-event.js';
-import { idAt } from '../../kernel/id.js';
 import type { BegunMove, TenantMove } from '../../messages/cells/tenant-move.js';
 import {
   beginCopy,
-  compareOldRows,
   endCopy,
   findObstacle,
+  isCopyTrue,
   readCopy,
   removeOldRows,
   takeBack,
   type MovePlace,
 } from '../../platform/cells/move/move-tenant.js';
 import { flipTenant } from '../../platform/cells/move/flip-tenant.js';
-import { RowsDifferError } from '../../platform/cells/move/compare-rows.js';
+import { MoveError } from '../../platform/cells/move/move-error.js';
 import type { CopyProgress } from '../../platform/cells/move/replication.js';
 import { homeCell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
@@ -27,8 +26,6 @@ import { activityFailure } from '../failure.js';
 import { currentRun } from '../scope.js';
 
 const heartbeatMs = 500;
-/** How old an id is whose row has surely been copied where the copy does not lag. */
-const settledMs = 10_000;
 const actor = 'tenant-move';
 
 /** What cannot be helped by trying again. */
@@ -42,7 +39,7 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RowsDifferError) throw refusal(error.message);
+    if (error instanceof MoveError) throw refusal(error.message);
     throw activityFailure(error);
   } finally {
     clearInterval(timer);
@@ -105,18 +102,14 @@ export function tenantMoveActivities(platform: Platform) {
       beating(() => beginCopy(placeOf(move), copyTenantRow)),
     readTenantCopy: (move: BegunMove): Promise<CopyProgress> =>
       beating(() => readCopy(placeOf(move))),
-    /** The bound of the rows that were compared; null: some differ, because the copy lags. */
-    compareTenantCopy: (move: BegunMove): Promise<string | null> =>
-      beating(async () => {
-        const bound = idAt(Date.now() - settledMs);
-        const differences = await compareOldRows(placeOf(move), bound);
-        return differences.length === 0 ? bound : null;
-      }),
+    /** Whether the copy was compared; false: it lags. */
+    compareTenantCopy: (move: BegunMove): Promise<boolean> =>
+      beating(() => isCopyTrue(placeOf(move))),
     /** How long the pause was; null: something is under way that takes longer than a moment. */
-    flipTenant: ({ bound, ...move }: BegunMove & { readonly bound: string }) =>
+    flipTenant: (move: BegunMove): Promise<number | null> =>
       beating(async () => {
         const { tenantId, to } = move;
-        const pauseMs = await flipTenant(placeOf(move), bound, {
+        const pauseMs = await flipTenant(placeOf(move), {
           isFlipped: async () => (await cellOfTenant(tenantId)) === to,
           flip: () =>
             placeTenant(ownerUrlOf(homeCell), move, (trx) =>

@@ -36,7 +36,7 @@ const quick = proxyActivities<Activities>({
 const lagMax = 1024 * 1024;
 const lookMsMin = 250;
 const lookMsMax = 5_000;
-/** How often rows are compared that differ, and a pause is tried while something is under way. */
+/** How often a copy that lags is compared, and a pause is tried while something is under way. */
 const compareMax = 20;
 const flipMax = 120;
 
@@ -79,7 +79,7 @@ export async function moveTenant(input: TenantMove, resumed?: MoveState): Promis
     const isBack = await CancellationScope.nonCancellable(() => steps.takeTenantBack(move));
     if (isBack) throw error;
     // The directory was flipped, and only the answer was lost.
-    await CancellationScope.nonCancellable(() => steps.flipTenant({ ...move, bound: '' }));
+    await CancellationScope.nonCancellable(() => steps.flipTenant(move));
     show({ phase: 'moved' });
   }
   await CancellationScope.nonCancellable(async () => {
@@ -115,23 +115,20 @@ async function compareAndFlip(
   show: (changes: Partial<MoveProgress>) => void,
 ): Promise<number> {
   show({ phase: 'comparing' });
-  const bound = await compareRows(move);
+  await compareRows(move);
   show({ phase: 'flipping' });
   for (let attempt = 0; attempt < flipMax; attempt += 1) {
-    const pauseMs = await CancellationScope.nonCancellable(() =>
-      quick.flipTenant({ ...move, bound }),
-    );
+    const pauseMs = await CancellationScope.nonCancellable(() => quick.flipTenant(move));
     if (pauseMs !== null) return pauseMs;
     await sleep('2 s', { summary: 'something is under way for the tenant' });
   }
   throw new Error('Something was under way for the tenant all the time: try again later.');
 }
 
-async function compareRows(move: BegunMove): Promise<string> {
+async function compareRows(move: BegunMove): Promise<void> {
   for (let attempt = 0; attempt < compareMax; attempt += 1) {
-    const bound = await steps.compareTenantCopy(move);
-    if (bound !== null) return bound;
+    if (await steps.compareTenantCopy(move)) return;
     await sleep('1 s', { summary: 'the copy lags' });
   }
-  throw new Error('The copy differs from its source whenever it is compared.');
+  throw new Error('The copy lags whenever it is compared.');
 }

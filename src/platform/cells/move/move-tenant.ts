@@ -1,13 +1,10 @@
 import pg from 'pg';
-import {
-  compareRows,
-  prepareComparison,
-  RowsDifferError,
-  type RowDifference,
-} from './compare-rows.js';
+import { compareCopy, type Copy } from './compare-copy.js';
+import { prepareComparison, rowsDiffer } from './compare-rows.js';
 import { listMovedTables, raiseSequences, readSequences } from './moved-tables.js';
 import { removeRows } from './remove-rows.js';
 import {
+  LagError,
   publish,
   readProgress,
   subscribe,
@@ -27,25 +24,42 @@ export interface MovePlace {
 /** Numbers of rows that a tenant may be given while it is copied. */
 const numbersMax = 10_000_000;
 
-/** Works with a connection to either side. */
-export async function withClients<T>(
-  { sourceUrl, targetUrl }: MovePlace,
-  work: (source: pg.Client, target: pg.Client) => Promise<T>,
+/** Works with connections, which end with it. */
+async function connected<T>(
+  urls: readonly string[],
+  work: (...clients: pg.Client[]) => Promise<T>,
 ): Promise<T> {
-  const clients = [sourceUrl, targetUrl].map(
+  const clients = urls.map(
     (url) => new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 }),
   );
-  const [source, target] = clients as [pg.Client, pg.Client];
   try {
     for (const client of clients) {
       client.on('error', () => undefined);
       await client.connect();
     }
-    return await work(source, target);
+    return await work(...clients);
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }
 }
+
+/** Works with a connection to either side. */
+const withClients = <T>(
+  { sourceUrl, targetUrl }: MovePlace,
+  work: (source: pg.Client, target: pg.Client) => Promise<T>,
+): Promise<T> =>
+  connected([sourceUrl, targetUrl], (...clients) => work(...(clients as [pg.Client, pg.Client])));
+
+/** Works with what is compared. */
+export const withCopy = <T>(
+  { tenantId, sourceUrl, targetUrl }: MovePlace,
+  work: (copy: Copy) => Promise<T>,
+): Promise<T> =>
+  connected([sourceUrl, targetUrl, sourceUrl], async (...clients) => {
+    await Promise.all(clients.map(prepareComparison));
+    const [source, target, recorder] = clients as [pg.Client, pg.Client, pg.Client];
+    return work({ source, target, recorder, tenantId, tables: await listMovedTables(source) });
+  });
 
 /** What keeps a tenant from being moved; undefined: nothing. Each line says what mends it. */
 export function findObstacle(place: MovePlace): Promise<string | undefined> {
@@ -112,14 +126,15 @@ async function isCopying(target: pg.Client, tenantId: string): Promise<boolean> 
 export const readCopy = (place: MovePlace): Promise<CopyProgress> =>
   withClients(place, (source, target) => readProgress(source, target, place.tenantId));
 
-/** Compares the rows that are older than the bound, which change rarely. */
-export function compareOldRows(place: MovePlace, bound: string): Promise<RowDifference[]> {
-  const { tenantId } = place;
-  return withClients(place, async (source, target) => {
-    await Promise.all([prepareComparison(source), prepareComparison(target)]);
-    const tables = await listMovedTables(source);
-    return compareRows(source, target, tables, { tenantId, bound, side: 'old' });
-  });
+/** Compares what has been copied while the tenant is used; false: the copy lags. */
+export async function isCopyTrue(place: MovePlace): Promise<boolean> {
+  try {
+    await withCopy(place, compareCopy);
+    return true;
+  } catch (error) {
+    if (error instanceof LagError) return false;
+    throw error;
+  }
 }
 
 /** Ends the copying of a tenant that has moved, or whose move is taken back. */
@@ -154,7 +169,7 @@ async function requireBooks(source: pg.Client, target: pg.Client, tenantId: stri
       }),
     );
     if (left > there) {
-      throw new RowsDifferError([{ table: name, source: String(left), target: String(there) }]);
+      throw rowsDiffer([{ table: name, source: String(left), target: String(there) }]);
     }
   }
 }

@@ -14,11 +14,17 @@ const platformTables = [
   'token_revocation',
 ];
 
+/** A column of a key with its type in SQL. */
+interface KeyColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
 /** A table whose rows go with their tenant. */
 export interface MovedTable {
   readonly name: string;
-  /** Whether its rows have ids that grow with time: what is older than a moment changes rarely. */
-  readonly hasTimedIds: boolean;
+  /** What tells its rows of a tenant apart. */
+  readonly key: readonly KeyColumn[];
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -26,13 +32,18 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 /** A table's name in a statement. */
 export const tableSql = ({ name }: MovedTable): string => `public.${quoted(name)}`;
 
+/** That a row of the table, as `row_text`, has the key which `named.key` lists. */
+export const keyTerm = ({ key }: MovedTable): string =>
+  key
+    .map(({ name, type }, at) => `row_text.${quoted(name)} = (named.key->>${at})::${type}`)
+    .join(' and ') || 'true';
+
 export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> {
   const { rows } = await client.query<MovedTable>(
-    `select tables.relname as name, exists (
-       select from pg_attribute join pg_index on indrelid = attrelid
-       where attrelid = tables.oid and attname = 'id' and atttypid = 'uuid'::regtype
-         and indisprimary and attnum = any(indkey::int2[])
-     ) as "hasTimedIds"
+    `select tables.relname as name, coalesce((
+       select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, null)))
+       from pg_index join pg_attribute on attrelid = indrelid and attnum = any(indkey::int2[])
+       where indrelid = tables.oid and indisprimary and attname <> 'tenant_id'), '[]') as key
      from pg_class as tables
      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
        and relname <> all ($1::text[])

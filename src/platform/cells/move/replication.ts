@@ -1,10 +1,16 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { sqlState, sqlStateOf } from '../../../kernel/sql-state.js';
+import { MoveError } from './move-error.js';
 import { tableSql, type MovedTable } from './moved-tables.js';
 
 /** The publication, the slot and the subscription of a tenant's move have one name. */
 export const moveName = (tenantId: string): string =>
   `durabill_move_${createHash('sha256').update(tenantId).digest('hex').slice(0, 24)}`;
+
+/** The slot whose changes tell which rows have to be compared again: `changed-rows.ts`. */
+export const changesSlotName = (tenantId: string): string => `${moveName(tenantId)}_changes`;
 
 const exists = async (client: pg.Client, sql: string, name: string): Promise<boolean> =>
   (await client.query(sql, [name])).rows.length > 0;
@@ -13,6 +19,24 @@ const isPublished = 'select 1 from pg_publication where pubname = $1';
 const hasSlot = 'select 1 from pg_replication_slots where slot_name = $1';
 const isSubscribed = `select 1 from pg_subscription
   where subname = $1 and subdbid = (select oid from pg_database where datname = current_database())`;
+
+const noSlot =
+  'The server that the tenant leaves has no replication slot left: move fewer tenants at once, or raise max_replication_slots there.';
+
+/**
+ * Makes a slot from which on the changes of the published rows can be read. It waits for what is under way
+ * in that server. Without the publication there is none: the move was taken back.
+ */
+export async function makeSlot(source: pg.Client, name: string, tenantId: string): Promise<void> {
+  try {
+    await source.query(
+      `select pg_create_logical_replication_slot($1, 'pgoutput') from pg_publication where pubname = $2`,
+      [name, moveName(tenantId)],
+    );
+  } catch (error) {
+    throw sqlStateOf(error) === sqlState.configurationLimit ? new MoveError(noSlot) : error;
+  }
+}
 
 /** Publishes the rows of one tenant, from now on and, with a subscription, those that are there. */
 export async function publish(
@@ -29,8 +53,7 @@ export async function publish(
       `create publication ${name} for ${list.join(', ')} with (publish_via_partition_root = true)`,
     );
   }
-  if (await exists(source, hasSlot, name)) return;
-  await source.query(`select pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
+  if (!(await exists(source, hasSlot, name))) await makeSlot(source, name, tenantId);
 }
 
 /** Has the rows copied, and what changes of them. The slot is made before: in one server it must be. */
@@ -74,24 +97,42 @@ export async function readProgress(
   return { tables, copied, lagBytes: Number(lag.rows[0]?.bytes ?? 0) };
 }
 
-/**
- * Writes a mark into the source that is copied behind everything before it; returns whether the
- * target has it by now.
- */
-export async function writeMark(source: pg.Client, tenantId: string, mark: string): Promise<void> {
+/** Writes a mark into the source that is copied behind everything before it, and waits for that to be on its disk. */
+export async function writeMark(source: pg.Client, tenantId: string): Promise<string> {
+  const mark = randomUUID();
   await source.query(
     `insert into tenant_mark (tenant_id, mark) values ($1, $2)
      on conflict (tenant_id) do update set mark = excluded.mark`,
     [tenantId, mark],
   );
+  return mark;
 }
 
-export async function hasMark(target: pg.Client, tenantId: string, mark: string): Promise<boolean> {
-  const { rows } = await target.query(
-    'select 1 from tenant_mark where tenant_id = $1 and mark = $2',
-    [tenantId, mark],
-  );
-  return rows.length > 0;
+/** The target lags behind its source. */
+export class LagError extends Error {
+  constructor() {
+    super('The target does not catch up with the source.');
+    this.name = 'LagError';
+  }
+}
+
+const lookMs = 5;
+
+/** Waits until the target has what the source has by now; throws `LagError` where that takes too long. */
+export async function catchUp(
+  source: pg.Client,
+  target: pg.Client,
+  { tenantId, withinMs }: { readonly tenantId: string; readonly withinMs: number },
+): Promise<void> {
+  const mark = await writeMark(source, tenantId);
+  for (const deadline = performance.now() + withinMs; ; await wait(lookMs)) {
+    const { rows } = await target.query(
+      'select 1 from tenant_mark where tenant_id = $1 and mark = $2',
+      [tenantId, mark],
+    );
+    if (rows.length > 0) return;
+    if (performance.now() > deadline) throw new LagError();
+  }
 }
 
 /** Ends the copying in the target; the slot is the source's. */
@@ -103,11 +144,15 @@ export async function unsubscribe(target: pg.Client, tenantId: string): Promise<
   await target.query(`drop subscription ${name}`);
 }
 
-/** Ends the publication, with the slot and those that copied tables. */
+/** Ends the publication, with its slots and those that copied tables. */
 export async function unpublish(source: pg.Client, tenantId: string): Promise<void> {
-  const name = moveName(tenantId);
-  await source.query(`drop publication if exists ${name}`);
-  // A sender ends a moment after its subscription.
+  await source.query(`drop publication if exists ${moveName(tenantId)}`);
+  await dropSlot(source, moveName(tenantId));
+  await dropSlot(source, changesSlotName(tenantId));
+}
+
+export async function dropSlot(source: pg.Client, name: string): Promise<void> {
+  // A sender ends a moment after its subscription, and a worker that was killed leaves a reader.
   await source.query(
     `select pg_terminate_backend(active_pid) from pg_replication_slots
      where slot_name = $1 and active_pid is not null`,
@@ -122,7 +167,7 @@ export async function unpublish(source: pg.Client, tenantId: string): Promise<vo
       return;
     } catch (error) {
       if (attempt === 50) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await wait(100);
     }
   }
 }

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import pg from 'pg';
+import { copyTenantRow, removeTenantRow } from '../../src/access/cells/tenant-row.js';
+import { flipTenant } from '../../src/platform/cells/move/flip-tenant.js';
+import {
+  beginCopy,
+  endCopy,
+  isCopyTrue,
+  readCopy,
+  takeBack,
+  type MovePlace,
+} from '../../src/platform/cells/move/move-tenant.js';
+import { accountIdOf, fillTenant } from '../support/servers/fill.js';
+import { createTestDatabase } from '../support/servers/servers.js';
+
+/** More than are compared again while the tenant waits. */
+const accounts = 6_000;
+const events = 2_000;
+/** Ids that are older than any that the tenant was given. */
+const lateId = '01000000-0000-7000-8000-000000000001';
+
+/** spec/platform.md R128. Two databases of one server, without the product. */
+describe('the rows of a tenant that is moved', function () {
+  this.timeout(300_000);
+  let place: MovePlace;
+  let source: pg.Client;
+  let target: pg.Client;
+  beforeEach(async () => {
+    const tenantId = `moved-${randomBytes(4).toString('hex')}`;
+    place = {
+      tenantId,
+      sourceUrl: await createTestDatabase(),
+      targetUrl: await createTestDatabase(),
+    };
+    source = new pg.Client({ connectionString: place.sourceUrl });
+    target = new pg.Client({ connectionString: place.targetUrl });
+    await Promise.all([source.connect(), target.connect()]);
+    await source.query(`insert into tenant (id, name) values ($1, 'Moved')`, [tenantId]);
+    await fillTenant(source, { tenantId, accounts, events, services: 3 });
+    await beginCopy(place, copyTenantRow);
+    for (let isCopied = false; !isCopied; await wait(50)) {
+      const { tables, copied } = await readCopy(place);
+      isCopied = tables > 0 && copied === tables;
+    }
+  });
+  afterEach(async () => {
+    await Promise.all([source.end(), target.end()]);
+    await endCopy(place);
+  });
+
+  const flip = () => {
+    let isFlipped = false;
+    return flipTenant(place, {
+      isFlipped: () => Promise.resolve(isFlipped),
+      flip: () => Promise.resolve(void (isFlipped = true)),
+    });
+  };
+
+  /** In the copy alone, as if replication had gone wrong. */
+  const spoil = async (sql: string, ...values: unknown[]): Promise<void> => {
+    await target.query('set session_replication_role = replica');
+    const { rowCount } = await target.query(sql, [place.tenantId, ...values]);
+    expect(rowCount, 'rows that were spoiled').to.equal(1);
+  };
+  const change = (sql: string, ...values: unknown[]) =>
+    source.query(sql, [place.tenantId, ...values]);
+
+  const renameAll = `update account set name = name || ' renamed' where tenant_id = $1`;
+  const rename = `update account set name = 'other' where tenant_id = $1 and id = $2`;
+  /** An event that waited for long, or was sent in a sandbox: what its id says is long ago. */
+  const addLate = `insert into usage_event
+    select (jsonb_populate_record(event, jsonb_build_object(
+      'id', $2::text, 'external_transaction_id', $2::text))).*
+    from usage_event as event where tenant_id = $1 order by event.id desc limit 1`;
+  const slots = `select from pg_replication_slots
+    where database in (select current_database()) and slot_name like 'durabill_move_%'`;
+
+  it('are compared once, and again where they have changed since, however old they are', async () => {
+    expect(await isCopyTrue(place)).to.equal(true);
+    await change(addLate, lateId);
+    await change(rename, accountIdOf(3));
+    await change('delete from usage_list where tenant_id = $1');
+    expect(await flip()).to.be.above(0);
+    const { rows } = await target.query<{ late: number; renamed: number; lists: number }>(
+      `select (select count(*)::int from usage_event where tenant_id = $1 and id = $2) as late,
+         (select count(*)::int from account where tenant_id = $1 and name = 'other') as renamed,
+         (select count(*)::int from usage_list where tenant_id = $1) as lists`,
+      [place.tenantId, lateId],
+    );
+    expect(rows[0]).to.deep.equal({ late: 1, renamed: 1, lists: 0 });
+  });
+
+  it('are compared while they change all the time', async () => {
+    let isStopped = false;
+    const changing = (async () => {
+      for (let n = 0; !isStopped; n += 1) {
+        await change(rename, accountIdOf(n % accounts));
+        await change('delete from account where tenant_id = $1 and id = $2', accountIdOf(n + 500));
+        await change(addLate, lateId.replace(/\d{6}$/, String(n).padStart(6, '0')));
+      }
+    })();
+    try {
+      for (let turn = 0; turn < 5; turn += 1) expect(await isCopyTrue(place)).to.equal(true);
+    } finally {
+      isStopped = true;
+      await changing;
+    }
+    expect(await flip()).to.be.above(0);
+  });
+
+  it('end the move where they differ from the start, in a row that is too much, too', async () => {
+    await spoil(rename, accountIdOf(7));
+    await spoil(addLate, lateId);
+    const failure = await isCopyTrue(place).catch((error: unknown) => String(error));
+    const text = '(\\d+) rows, checksum -?\\d+';
+    const both = (table: string): string => `${table} has ${text} here and ${text} there`;
+    const told = new RegExp(
+      `The copy is not what it is made from: ${both('account')}; ${both('usage_event')}\\.$`,
+    ).exec(String(failure));
+    expect(told?.slice(1)).to.deep.equal([accounts, accounts, events, events + 1].map(String));
+  });
+
+  for (const [what, sql, id, table] of [
+    ['that came late', addLate, lateId, 'usage_event'],
+    ['that has changed since', rename, accountIdOf(5), 'account'],
+  ] as const) {
+    it(`end the move where one ${what} did not come as it is, and leave the tenant where it was`, async () => {
+      expect(await isCopyTrue(place)).to.equal(true);
+      await change(sql, id);
+      for (let count = 0; count === 0; await wait(20)) {
+        const found = `select count(*)::int as count from ${table}
+          where tenant_id = $1 and id = $2 and to_jsonb(${table}) ->> 'name' is not distinct from $3`;
+        const name = table === 'account' ? 'other' : null;
+        const { rows } = await target.query<{ count: number }>(found, [place.tenantId, id, name]);
+        count = rows[0]?.count ?? 0;
+      }
+      await spoil(`delete from ${table} where tenant_id = $1 and id = $2`, id);
+      const failure = await flip().catch((error: unknown) => String(error));
+      expect(failure).to.match(new RegExp(`made from: ${table} has 1 rows, .* and 0 rows`));
+      const { rowCount } = await source.query('select from tenant_fence');
+      expect(rowCount).to.equal(0);
+      await takeBack(place, removeTenantRow);
+      expect((await source.query(slots)).rowCount).to.equal(0);
+      const { rows } = await target.query('select from account where tenant_id = $1', [
+        place.tenantId,
+      ]);
+      expect(rows).to.deep.equal([]);
+    });
+  }
+
+  it('are compared before the tenant waits where many have changed, and not once more', async () => {
+    expect(await isCopyTrue(place)).to.equal(true);
+    await change(renameAll);
+    // The attempt narrows down what is left; something under way keeps it from ending.
+    await source.query('begin');
+    await source.query('select pg_advisory_xact_lock_shared(tenant_fence_key($1))', [
+      place.tenantId,
+    ]);
+    expect(await flip()).to.equal(undefined);
+    await source.query('commit');
+    const { rows } = await source.query<{ left: number }>(
+      `select count(*)::int as left from pg_logical_slot_peek_binary_changes(
+         (select slot_name from pg_replication_slots where slot_name like '%_changes'
+           and database = current_database()), null, null,
+         'proto_version', '1', 'publication_names', (select pubname from pg_publication))`,
+    );
+    expect(rows[0]?.left).to.be.within(1, 100);
+    expect(await flip()).to.be.above(0);
+  });
+
+  it('are found to differ where many have changed', async () => {
+    expect(await isCopyTrue(place)).to.equal(true);
+    await change(renameAll);
+    for (let count = 0; count < accounts; await wait(50)) {
+      const { rows } = await target.query<{ count: number }>(
+        `select count(*)::int as count from account where tenant_id = $1 and name like '% renamed'`,
+        [place.tenantId],
+      );
+      count = rows[0]?.count ?? 0;
+    }
+    await spoil(rename, accountIdOf(5_900));
+    const failure = await flip().catch((error: unknown) => String(error));
+    expect(failure).to.match(/made from: account has 6000 rows, .* and 6000 rows/);
+  });
+});
