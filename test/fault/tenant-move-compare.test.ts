@@ -170,6 +170,27 @@ describe('the rows of a tenant that is moved', function () {
     expect(await flip()).to.be.above(0);
   });
 
+  it('are not moved where there is no slot left to read changes from', async () => {
+    const free = `select generate_series(1, current_setting('max_replication_slots')::int
+      - (select count(*)::int from pg_replication_slots)) as n`;
+    const made = await source.query(
+      `select pg_create_physical_replication_slot('taken_' || n) from (${free}) as free`,
+    );
+    try {
+      const failure = await isCopyTrue(place).catch((error: unknown) => String(error));
+      expect(failure).to.equal(
+        'MoveError: The server that the tenant leaves has no replication slot left: move fewer tenants at once, or raise max_replication_slots there.',
+      );
+    } finally {
+      await source.query(
+        `select pg_drop_replication_slot(slot_name) from pg_replication_slots
+         where slot_name like 'taken_%'`,
+      );
+    }
+    expect(made.rowCount).to.be.above(0);
+    expect(await isCopyTrue(place)).to.equal(true);
+  });
+
   it('are found to differ where many have changed', async () => {
     expect(await isCopyTrue(place)).to.equal(true);
     await change(renameAll);

@@ -23,18 +23,26 @@ const isSubscribed = `select 1 from pg_subscription
 const noSlot =
   'The server that the tenant leaves has no replication slot left: move fewer tenants at once, or raise max_replication_slots there.';
 
+/** How long a slot is waited for that is free: others that copy tables have some for a moment. */
+const slotMs = 10_000;
+
 /**
  * Makes a slot from which on the changes of the published rows can be read. It waits for what is under way
  * in that server. Without the publication there is none: the move was taken back.
  */
 export async function makeSlot(source: pg.Client, name: string, tenantId: string): Promise<void> {
-  try {
-    await source.query(
-      `select pg_create_logical_replication_slot($1, 'pgoutput') from pg_publication where pubname = $2`,
-      [name, moveName(tenantId)],
-    );
-  } catch (error) {
-    throw sqlStateOf(error) === sqlState.configurationLimit ? new MoveError(noSlot) : error;
+  for (const deadline = performance.now() + slotMs; ; await wait(200)) {
+    try {
+      await source.query(
+        `select pg_create_logical_replication_slot($1, 'pgoutput') from pg_publication where pubname = $2`,
+        [name, moveName(tenantId)],
+      );
+      return;
+    } catch (error) {
+      if (sqlStateOf(error) !== sqlState.configurationLimit) throw error;
+      // Two moves that each have one of their two would wait for each other.
+      if (performance.now() > deadline) throw new MoveError(noSlot);
+    }
   }
 }
 
