@@ -235,8 +235,8 @@ async function openCells(
   const database = openDatabase(databaseUrl, databasePoolMax, options);
   const home: HeardServer = { url: directDatabaseUrl, mayBeAway: false };
   const others = cells.map(({ url, directUrl = url }) => ({ url: directUrl, mayBeAway: true }));
-  const hear = listenTo([home, ...others], log);
-  const hearHome = listenTo([home], log);
+  const hear = listenTo([home, ...others], log, connectMs);
+  const hearHome = listenTo([home], log, connectMs);
   const stopHearing =
     cells.length === 0
       ? undefined

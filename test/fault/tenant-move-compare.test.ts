@@ -12,7 +12,10 @@ import {
   takeBack,
   type MovePlace,
 } from '../../src/platform/cells/move/move-tenant.js';
+import { changesName, moveName } from '../../src/platform/cells/move/replication.js';
 import { accountIdOf, fillTenant } from '../support/servers/fill.js';
+import { startTestCell, type StoppableCell } from '../support/servers/cells.js';
+import { asOwner } from '../support/servers/rows.js';
 import { createTestDatabase } from '../support/servers/servers.js';
 
 /** More than are compared again while the tenant waits. */
@@ -162,33 +165,50 @@ describe('the rows of a tenant that is moved', function () {
     await source.query('commit');
     const { rows } = await source.query<{ left: number }>(
       `select count(*)::int as left from pg_logical_slot_peek_binary_changes(
-         (select slot_name from pg_replication_slots where slot_name like '%_changes'
-           and database = current_database()), null, null,
-         'proto_version', '1', 'publication_names', (select pubname from pg_publication))`,
+         $1, null, null, 'proto_version', '1', 'publication_names', $2)`,
+      [changesName(place.tenantId), changesName(place.tenantId)],
     );
     expect(rows[0]?.left).to.be.within(1, 100);
     expect(await flip()).to.be.above(0);
   });
 
-  it('are not moved where there is no slot left to read changes from', async () => {
-    const free = `select generate_series(1, current_setting('max_replication_slots')::int
-      - (select count(*)::int from pg_replication_slots)) as n`;
-    const made = await source.query(
-      `select pg_create_physical_replication_slot('taken_' || n) from (${free}) as free`,
-    );
-    try {
-      const failure = await isCopyTrue(place).catch((error: unknown) => String(error));
-      expect(failure).to.equal(
-        'MoveError: The server that the tenant leaves has no replication slot left: move fewer tenants at once, or raise max_replication_slots there.',
-      );
-    } finally {
-      await source.query(
-        `select pg_drop_replication_slot(slot_name) from pg_replication_slots
-         where slot_name like 'taken_%'`,
-      );
-    }
-    expect(made.rowCount).to.be.above(0);
+  it('are moved by one attempt, also where another was taken for dead and goes on', async () => {
     expect(await isCopyTrue(place)).to.equal(true);
+    let isFlipped = false;
+    const fences: unknown[] = [];
+    const directory = {
+      isFlipped: () => Promise.resolve(isFlipped),
+      flip: async () => {
+        const { rows } = await source.query('select state from tenant_fence');
+        fences.push(rows);
+        isFlipped = true;
+      },
+    };
+    const pauses = await Promise.all([1, 2, 3].map(() => flipTenant(place, directory)));
+    expect(pauses.every((pause) => pause !== undefined)).to.equal(true);
+    expect(fences).to.deep.equal([[{ state: 'paused' }]]);
+    const { rows } = await source.query('select state from tenant_fence');
+    expect(rows).to.deep.equal([{ state: 'moved' }]);
+    await endCopy(place);
+    expect((await source.query(slots)).rowCount).to.equal(0);
+    expect((await source.query('select from pg_publication')).rowCount).to.equal(0);
+  });
+
+  it('stay where they are when the move is taken back while they are compared', async () => {
+    // What is under way keeps the comparison from beginning.
+    await source.query('begin');
+    await change(rename, accountIdOf(1));
+    const comparing = isCopyTrue(place).catch((error: unknown) => String(error));
+    const waits = `select from pg_stat_activity where wait_event_type = 'Lock'
+      and query like '%pg_create_logical_replication_slot%' and application_name = $1`;
+    for (let count = 0; count === 0; await wait(20)) {
+      count = (await target.query(waits, [moveName(place.tenantId)])).rowCount ?? 0;
+    }
+    await takeBack(place, removeTenantRow);
+    expect(await comparing).to.include('terminat');
+    await source.query('commit');
+    expect((await source.query(slots)).rowCount).to.equal(0);
+    expect((await source.query('select from pg_publication')).rowCount).to.equal(0);
   });
 
   it('are found to differ where many have changed', async () => {
@@ -204,5 +224,31 @@ describe('the rows of a tenant that is moved', function () {
     await spoil(rename, accountIdOf(5_900));
     const failure = await flip().catch((error: unknown) => String(error));
     expect(failure).to.match(/made from: account has 6000 rows, .* and 6000 rows/);
+  });
+});
+
+/** A server of its own: all of its slots are taken. */
+describe('the rows of a tenant whose server has no slot left', function () {
+  this.timeout(300_000);
+  let cell: StoppableCell;
+  before(async () => {
+    cell = await startTestCell('eu1');
+  });
+  after(() => cell.remove());
+
+  it('are not compared, and the move ends', async () => {
+    const targetUrl = await createTestDatabase();
+    const place = { tenantId: 'moved', sourceUrl: cell.url, targetUrl };
+    await asOwner(cell.url, async (owner) => {
+      await owner.query(`insert into tenant (id, name) values ('moved', 'Moved')`);
+      await owner.query(
+        `select pg_create_physical_replication_slot('taken_' || n)
+         from generate_series(1, current_setting('max_replication_slots')::int) as n`,
+      );
+    });
+    const failure = await isCopyTrue(place).catch((error: unknown) => String(error));
+    expect(failure).to.equal(
+      'MoveError: The server that the tenant leaves has no replication slot left: move fewer tenants at once, or raise max_replication_slots there.',
+    );
   });
 });

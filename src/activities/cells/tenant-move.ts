@@ -106,7 +106,7 @@ export function tenantMoveActivities(platform: Platform) {
     compareTenantCopy: (move: BegunMove): Promise<boolean> =>
       beating(() => isCopyTrue(placeOf(move))),
     /** How long the pause was; null: something is under way that takes longer than a moment. */
-    flipTenant: (move: BegunMove): Promise<number | null> =>
+    flipTenant: (move: BegunMove & { readonly bound?: string }): Promise<number | null> =>
       beating(async () => {
         const { tenantId, to } = move;
         const pauseMs = await flipTenant(placeOf(move), {

@@ -4,7 +4,7 @@ import type { Logger } from '../log.js';
 /**
  * Timeout of a connection attempt: without it, a silent server would block notifications for ever.
  */
-const connectMsMax = 10_000;
+const connectMsDefault = 10_000;
 
 /** A server whose notifications are heard. */
 export interface HeardServer {
@@ -21,10 +21,10 @@ export type Listen = (
 
 /** Listens to all these servers. */
 export const listenTo =
-  (servers: readonly HeardServer[], log: Logger): Listen =>
+  (servers: readonly HeardServer[], log: Logger, connectMs = connectMsDefault): Listen =>
   async (channel, onNotice) => {
     const stops = await Promise.all(
-      servers.map((server) => listen(server, channel, onNotice, log)),
+      servers.map((server) => listen({ ...server, connectMs }, channel, onNotice, log)),
     );
     return async () => {
       await Promise.all(stops.map((stop) => stop()));
@@ -36,7 +36,7 @@ export const listenTo =
  * Reconnects until the returned function is called.
  */
 async function listen(
-  { url, mayBeAway }: HeardServer,
+  { url, mayBeAway, connectMs }: HeardServer & { readonly connectMs: number },
   channel: string,
   onNotice: (payload: string) => void,
   log: Logger,
@@ -61,7 +61,7 @@ async function listen(
     const next = new pg.Client({
       connectionString: url,
       keepAlive: true,
-      connectionTimeoutMillis: connectMsMax,
+      connectionTimeoutMillis: connectMs,
     });
     next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
     next.on('notification', ({ payload = '' }) => notify(payload));

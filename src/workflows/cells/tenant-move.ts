@@ -25,10 +25,10 @@ const patient = {
 } satisfies ActivityOptions;
 
 const steps = proxyActivities<Activities>(patient);
-/** The pause lasts as long as this: it is given up soon rather than tried for long. */
+/** The tenant may wait behind it: it is given up soon rather than tried for long. */
 const quick = proxyActivities<Activities>({
   ...patient,
-  startToCloseTimeout: '60 s',
+  startToCloseTimeout: '10 minutes',
   retry: { initialInterval: '100 ms', backoffCoefficient: 2, maximumAttempts: 10 },
 });
 
@@ -38,6 +38,8 @@ const lookMsMin = 250;
 const lookMsMax = 5_000;
 /** How often a copy that lags is compared, and a pause is tried while something is under way. */
 const compareMax = 20;
+/** A worker of the version before compares the rows whose ids are above it: all. */
+const leastId = '00000000-0000-0000-0000-000000000000';
 const flipMax = 120;
 
 /** What goes on in another history. */
@@ -118,7 +120,9 @@ async function compareAndFlip(
   await compareRows(move);
   show({ phase: 'flipping' });
   for (let attempt = 0; attempt < flipMax; attempt += 1) {
-    const pauseMs = await CancellationScope.nonCancellable(() => quick.flipTenant(move));
+    const pauseMs = await CancellationScope.nonCancellable(() =>
+      quick.flipTenant({ ...move, bound: leastId }),
+    );
     if (pauseMs !== null) return pauseMs;
     await sleep('2 s', { summary: 'something is under way for the tenant' });
   }

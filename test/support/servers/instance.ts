@@ -161,14 +161,15 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
   const servers = await testServers();
   const databaseUrl = options.beside?.databaseUrl ?? (await createTestDatabase());
   const { cells = [] } = options;
+  // Those that have servers of their own are there to miss them.
+  const connectMs = options.route === undefined && cells.length === 0 ? patienceMs : undefined;
   if (cells.length > 0) await nameDatabase(databaseUrl, 'home');
   const unique = randomBytes(4).toString('hex');
   const port = options.isPublic === true ? await freePort() : 0;
   const platform = await openPlatform(
     {
       databasePoolMax: 10,
-      // Those that have servers of their own are there to miss them.
-      connectMs: options.route === undefined && cells.length === 0 ? patienceMs : undefined,
+      connectMs,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
       kafka:
         options.kafka === undefined
@@ -232,7 +233,11 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
           },
   });
   // Tenants are made by the owner's side, as by the command line.
-  const owner = openDatabase(databaseUrl, 2, { cells, findCell: tenantCellFinder });
+  const owner = openDatabase(databaseUrl, 2, {
+    cells,
+    findCell: tenantCellFinder,
+    connectMs,
+  });
   const { tokenSeconds: expiresInSeconds = 3600 } = options;
   let count = 0;
   const issue = (

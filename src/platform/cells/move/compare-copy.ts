@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { countKeys, passChanges, readChanges, type RowKeys } from './changed-rows.js';
+import { ChangeStream, countKeys, type Heard, type RowKeys } from './change-stream.js';
 import {
   requireSame,
   sumAll,
@@ -8,12 +8,14 @@ import {
   type RowSums,
   type Sides,
 } from './compare-rows.js';
+import { MoveError } from './move-error.js';
 import { raiseSequences, readSequences, type MovedTable } from './moved-tables.js';
-import { catchUp, changesSlotName, dropSlot, makeSlot, writeMark } from './replication.js';
+import { catchUp, recordChanges, writeMark } from './replication.js';
 
 /** A tenant whose copy is compared while it is used. */
 export interface Copy extends Sides {
-  /** Another connection to the source, for what is written and read beside its snapshot. */
+  readonly sourceUrl: string;
+  /** Another connection to the source, for what is written beside its snapshot. */
   readonly recorder: pg.Client;
   readonly tenantId: string;
   readonly tables: readonly MovedTable[];
@@ -25,7 +27,7 @@ const snapshotMs = 5_000;
 const fewRows = 5_000;
 /** How often what has changed is compared before that. */
 const roundsMax = 20;
-/** How long the target has for what was written before, while the tenant is used and while it waits. */
+/** How long what was written before may take to arrive, while the tenant is used and while it waits. */
 const lagMs = 60_000;
 const pauseLagMs = 5_000;
 
@@ -47,10 +49,22 @@ async function inSnapshots<T>(
   }
 }
 
-/** What has changed until now, also what was committed without waiting for the disk. */
-async function changesUntilNow({ recorder, tenantId, tables }: Copy, after?: bigint) {
-  await writeMark(recorder, tenantId);
-  return readChanges(recorder, { tenantId, tables }, after);
+/**
+ * What differs is looked at once more: the target may have a row already whose transaction the source
+ * does not show yet.
+ */
+async function twice<T>(compare: () => Promise<T>): Promise<T> {
+  try {
+    return await compare();
+  } catch (error) {
+    if (!(error instanceof MoveError)) throw error;
+    return compare();
+  }
+}
+
+/** The keys of what has changed until now and was not taken. */
+async function changesUntilNow(copy: Copy, stream: ChangeStream): Promise<RowKeys> {
+  return stream.upTo(await writeMark(copy.recorder, copy.tenantId), lagMs);
 }
 
 /** Throws where rows with these keys are not the same on both sides; those of `except` may differ. */
@@ -67,60 +81,75 @@ async function compareKeys(copy: Copy, keys: RowKeys, except?: RowKeys): Promise
  * Compares some of these tables, and returns those that are left. What changes meanwhile is not
  * compared: the sums are without it, in the same snapshots.
  */
-async function compareTables(
+const compareTables = (
   copy: Copy,
+  stream: ChangeStream,
   tables: readonly MovedTable[],
-): Promise<readonly MovedTable[]> {
-  const { tenantId } = copy;
-  return inSnapshots(copy, async () => {
+): Promise<readonly MovedTable[]> =>
+  inSnapshots(copy, async () => {
+    const { tenantId } = copy;
     const begun = performance.now();
     const sums = new Map<MovedTable, RowSums>();
     for (const table of tables) {
       if (performance.now() - begun > snapshotMs) break;
       sums.set(table, await sumAll(copy, table, tenantId));
     }
-    const { keys } = await changesUntilNow(copy);
+    const keys = await changesUntilNow(copy, stream);
     for (const [table, all] of sums) {
       sums.set(table, withoutSums(all, await sumNamed(copy, table, { tenantId, keys })));
     }
     requireSame(sums);
     return tables.slice(sums.size);
   });
+
+/** Compares what was heard, but for what has changed again. */
+const compareHeard = (copy: Copy, stream: ChangeStream, { keys }: Heard): Promise<void> =>
+  inSnapshots(copy, async () => compareKeys(copy, keys, await changesUntilNow(copy, stream)));
+
+/** Compares what has changed, until only a few rows are left that changed meanwhile; false: many are. */
+export async function compareChanges(copy: Copy, stream: ChangeStream): Promise<boolean> {
+  for (let round = 0; round < roundsMax; round += 1) {
+    if (countKeys(await changesUntilNow(copy, stream)) <= fewRows) return true;
+    const heard = stream.take();
+    await twice(() => compareHeard(copy, stream, heard));
+    await stream.confirm(heard);
+  }
+  return false;
 }
 
-/** Compares what has changed, until only a few rows are left that changed meanwhile. */
-export async function compareChanges(copy: Copy): Promise<void> {
-  const { recorder, tenantId } = copy;
-  for (let round = 0; round < roundsMax; round += 1) {
-    const { keys, until } = await changesUntilNow(copy);
-    if (until === null || countKeys(keys) <= fewRows) return;
-    await inSnapshots(copy, async () => {
-      const later = await changesUntilNow(copy, until);
-      await compareKeys(copy, keys, later.keys);
-    });
-    await passChanges(recorder, tenantId, until);
+/** Hears the changes of the source while it works. */
+export async function withChanges<T>(
+  copy: Copy,
+  work: (stream: ChangeStream) => Promise<T>,
+): Promise<T> {
+  const stream = await ChangeStream.open(copy.sourceUrl, copy.recorder, copy);
+  try {
+    return await work(stream);
+  } finally {
+    await stream.close();
   }
 }
 
 /**
- * Compares all rows while the tenant is used. Rows that change after they were compared are those that
- * are left in the slot of changes; throws where others differ.
+ * Compares all rows while the tenant is used. Those that change after they were compared are told again
+ * by the next stream of changes; throws where others differ.
  */
 export async function compareCopy(copy: Copy): Promise<void> {
-  const { recorder, tenantId } = copy;
-  await dropSlot(recorder, changesSlotName(tenantId));
-  await makeSlot(recorder, changesSlotName(tenantId), tenantId);
-  for (let left = copy.tables; left.length > 0;) {
-    left = await compareTables(copy, left);
-    await compareChanges(copy);
-  }
+  const { recorder, tenantId, tables } = copy;
+  await recordChanges(recorder, tenantId, tables);
+  await withChanges(copy, async (stream) => {
+    for (let left = tables; left.length > 0;) {
+      const from = left;
+      left = await twice(() => compareTables(copy, stream, from));
+      await compareChanges(copy, stream);
+    }
+  });
 }
 
 /** Compares what is left, where nothing changes any more. */
-export async function compareLast(copy: Copy): Promise<void> {
+export async function compareLast(copy: Copy, stream: ChangeStream): Promise<void> {
   const { source, target, tenantId } = copy;
-  await catchUp(source, target, { tenantId, withinMs: pauseLagMs });
+  const mark = await catchUp(source, target, { tenantId, withinMs: pauseLagMs });
   await raiseSequences(target, await readSequences(source));
-  const { keys } = await readChanges(source, copy);
-  await compareKeys(copy, keys);
+  await compareKeys(copy, await stream.upTo(mark, pauseLagMs));
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RowKeys } from './changed-rows.js';
+import type { RowKeys } from './change-stream.js';
 import { MoveError } from './move-error.js';
 import { keyTerm, tableSql, type MovedTable } from './moved-tables.js';
 
@@ -28,12 +28,17 @@ export interface Sides {
   readonly target: pg.Client;
 }
 
-/** Settings by which a row is the same text everywhere. */
+/** Settings by which a row is the same text everywhere, and what is written is on the disk when it is answered. */
 const sameText = `set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres';
-  set extra_float_digits = 1; set bytea_output = 'hex'`;
+  set extra_float_digits = 1; set bytea_output = 'hex'; set synchronous_commit = on`;
+
+/** A large table takes longer than a login may have for its statements. */
+const withoutLimits = `select set_config(name, '0', false) from pg_settings where name in
+  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
 
 export async function prepareComparison(client: pg.Client): Promise<void> {
   await client.query(sameText);
+  await client.query(withoutLimits);
 }
 
 /** Keys that are looked up at once. */

@@ -4,10 +4,14 @@ import { prepareComparison, rowsDiffer } from './compare-rows.js';
 import { listMovedTables, raiseSequences, readSequences } from './moved-tables.js';
 import { removeRows } from './remove-rows.js';
 import {
+  endOthers,
+  forgetChanges,
   LagError,
+  moveName,
   publish,
   readProgress,
   subscribe,
+  takeTurn,
   unpublish,
   unsubscribe,
   type CopyProgress,
@@ -24,13 +28,19 @@ export interface MovePlace {
 /** Numbers of rows that a tenant may be given while it is copied. */
 const numbersMax = 10_000_000;
 
-/** Works with connections, which end with it. */
+/** Works with connections that have the name of the move, and end with it. */
 async function connected<T>(
+  tenantId: string,
   urls: readonly string[],
   work: (...clients: pg.Client[]) => Promise<T>,
 ): Promise<T> {
   const clients = urls.map(
-    (url) => new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 }),
+    (url) =>
+      new pg.Client({
+        connectionString: url,
+        connectionTimeoutMillis: 10_000,
+        application_name: moveName(tenantId),
+      }),
   );
   try {
     for (const client of clients) {
@@ -45,20 +55,29 @@ async function connected<T>(
 
 /** Works with a connection to either side. */
 const withClients = <T>(
-  { sourceUrl, targetUrl }: MovePlace,
+  { tenantId, sourceUrl, targetUrl }: MovePlace,
   work: (source: pg.Client, target: pg.Client) => Promise<T>,
 ): Promise<T> =>
-  connected([sourceUrl, targetUrl], (...clients) => work(...(clients as [pg.Client, pg.Client])));
+  connected(tenantId, [sourceUrl, targetUrl], (...clients) =>
+    work(...(clients as [pg.Client, pg.Client])),
+  );
 
-/** Works with what is compared. */
+/**
+ * Works with what is compared, while no other attempt does. Others are ended, but where they may be about to
+ * flip the directory: they are waited for.
+ */
 export const withCopy = <T>(
   { tenantId, sourceUrl, targetUrl }: MovePlace,
+  others: 'end' | 'await',
   work: (copy: Copy) => Promise<T>,
 ): Promise<T> =>
-  connected([sourceUrl, targetUrl, sourceUrl], async (...clients) => {
-    await Promise.all(clients.map(prepareComparison));
+  connected(tenantId, [sourceUrl, targetUrl, sourceUrl], async (...clients) => {
     const [source, target, recorder] = clients as [pg.Client, pg.Client, pg.Client];
-    return work({ source, target, recorder, tenantId, tables: await listMovedTables(source) });
+    if (others === 'end') await endOthers([source, recorder], tenantId);
+    await takeTurn(source, tenantId);
+    await Promise.all(clients.map(prepareComparison));
+    const tables = await listMovedTables(source);
+    return work({ source, target, recorder, sourceUrl, tenantId, tables });
   });
 
 /** What keeps a tenant from being moved; undefined: nothing. Each line says what mends it. */
@@ -110,6 +129,7 @@ export function beginCopy(place: MovePlace, copyTenant: CopyTenant): Promise<voi
     await copyTenant(source, target, tenantId);
     if (!(await isCopying(target, tenantId))) {
       // What an earlier move that was taken back, or one from here, has left.
+      await forgetChanges(source, tenantId);
       await removeRows(target, tenantId, tables);
       await raiseSequences(target, await readSequences(source), numbersMax);
     }
@@ -129,7 +149,7 @@ export const readCopy = (place: MovePlace): Promise<CopyProgress> =>
 /** Compares what has been copied while the tenant is used; false: the copy lags. */
 export async function isCopyTrue(place: MovePlace): Promise<boolean> {
   try {
-    await withCopy(place, compareCopy);
+    await withCopy(place, 'end', compareCopy);
     return true;
   } catch (error) {
     if (error instanceof LagError) return false;
@@ -148,6 +168,9 @@ export const endCopy = (place: MovePlace): Promise<void> =>
 export const takeBack = (place: MovePlace, removeTenant: RemoveTenant): Promise<void> =>
   withClients(place, async (source, target) => {
     const { tenantId } = place;
+    // None of them can flip the directory any more.
+    await endOthers([source], tenantId);
+    await takeTurn(source, tenantId);
     await lowerFence(source, tenantId);
     await unsubscribe(target, tenantId);
     await unpublish(source, tenantId);
@@ -184,6 +207,8 @@ export const removeOldRows = (
     const { tenantId } = place;
     if ((await findFence(source, tenantId)) !== 'moved') return 0;
     await requireBooks(source, target, tenantId);
+    // A worker of an earlier version has ended the copying without it.
+    await forgetChanges(source, tenantId);
     const removed = await removeRows(source, tenantId, await listMovedTables(source), onPortion);
     await removeTenant(source, tenantId);
     return removed;

@@ -32,6 +32,10 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 /** A table's name in a statement. */
 export const tableSql = ({ name }: MovedTable): string => `public.${quoted(name)}`;
 
+/** The columns of the primary key, and others. */
+export const keySql = ({ key }: MovedTable, more: readonly string[] = []): string =>
+  ['tenant_id', ...key.map(({ name }) => name), ...more].map(quoted).join(', ');
+
 /** That a row of the table, as `row_text`, has the key which `named.key` lists. */
 export const keyTerm = ({ key }: MovedTable): string =>
   key

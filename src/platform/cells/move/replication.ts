@@ -3,14 +3,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { sqlState, sqlStateOf } from '../../../kernel/sql-state.js';
 import { MoveError } from './move-error.js';
-import { tableSql, type MovedTable } from './moved-tables.js';
+import { keySql, tableSql, type MovedTable } from './moved-tables.js';
 
 /** The publication, the slot and the subscription of a tenant's move have one name. */
 export const moveName = (tenantId: string): string =>
   `durabill_move_${createHash('sha256').update(tenantId).digest('hex').slice(0, 24)}`;
 
-/** The slot whose changes tell which rows have to be compared again: `changed-rows.ts`. */
-export const changesSlotName = (tenantId: string): string => `${moveName(tenantId)}_changes`;
+/** The publication and the slot that tell which rows have to be compared again: see `change-stream.ts`. */
+export const changesName = (tenantId: string): string => `${moveName(tenantId)}_changes`;
+
+/** Where marks are written. */
+export const markTable = 'tenant_mark';
 
 const exists = async (client: pg.Client, sql: string, name: string): Promise<boolean> =>
   (await client.query(sql, [name])).rows.length > 0;
@@ -27,15 +30,16 @@ const noSlot =
 const slotMs = 10_000;
 
 /**
- * Makes a slot from which on the changes of the published rows can be read. It waits for what is under way
- * in that server. Without the publication there is none: the move was taken back.
+ * Makes the slot of a publication, of the same name: from then on its changes are kept. It waits for what is
+ * under way in that server. Without the publication there is none: the move was taken back.
  */
-export async function makeSlot(source: pg.Client, name: string, tenantId: string): Promise<void> {
+async function makeSlot(source: pg.Client, name: string): Promise<void> {
   for (const deadline = performance.now() + slotMs; ; await wait(200)) {
     try {
       await source.query(
-        `select pg_create_logical_replication_slot($1, 'pgoutput') from pg_publication where pubname = $2`,
-        [name, moveName(tenantId)],
+        `select pg_create_logical_replication_slot(pubname, 'pgoutput') from pg_publication
+         where pubname = $1`,
+        [name],
       );
       return;
     } catch (error) {
@@ -46,6 +50,8 @@ export async function makeSlot(source: pg.Client, name: string, tenantId: string
   }
 }
 
+const rowFilter = (tenantId: string): string => `where (tenant_id = ${pg.escapeLiteral(tenantId)})`;
+
 /** Publishes the rows of one tenant, from now on and, with a subscription, those that are there. */
 export async function publish(
   source: pg.Client,
@@ -54,14 +60,38 @@ export async function publish(
 ): Promise<void> {
   const name = moveName(tenantId);
   if (!(await exists(source, isPublished, name))) {
-    const filter = `(tenant_id = ${pg.escapeLiteral(tenantId)})`;
-    const list = tables.map((table) => `table ${tableSql(table)} where ${filter}`);
+    const list = tables.map((table) => `table ${tableSql(table)} ${rowFilter(tenantId)}`);
     // A row is copied into the target's own partition, not into one that has the same name.
     await source.query(
       `create publication ${name} for ${list.join(', ')} with (publish_via_partition_root = true)`,
     );
   }
-  if (!(await exists(source, hasSlot, name))) await makeSlot(source, name, tenantId);
+  if (!(await exists(source, hasSlot, name))) await makeSlot(source, name);
+}
+
+/** Keeps the keys of rows that change from now on, and those of marks with what they are. */
+export async function recordChanges(
+  source: pg.Client,
+  tenantId: string,
+  tables: readonly MovedTable[],
+): Promise<void> {
+  const name = changesName(tenantId);
+  await forgetChanges(source, tenantId);
+  const list = tables.map((table) => {
+    const more = table.name === markTable ? ['mark'] : [];
+    return `table ${tableSql(table)} (${keySql(table, more)}) ${rowFilter(tenantId)}`;
+  });
+  await source.query(
+    `create publication ${name} for ${list.join(', ')} with (publish_via_partition_root = true)`,
+  );
+  await makeSlot(source, name);
+}
+
+/** Keeps no changes any more. */
+export async function forgetChanges(source: pg.Client, tenantId: string): Promise<void> {
+  const name = changesName(tenantId);
+  await source.query(`drop publication if exists ${name}`);
+  await dropSlot(source, name);
 }
 
 /** Has the rows copied, and what changes of them. The slot is made before: in one server it must be. */
@@ -109,7 +139,7 @@ export async function readProgress(
 export async function writeMark(source: pg.Client, tenantId: string): Promise<string> {
   const mark = randomUUID();
   await source.query(
-    `insert into tenant_mark (tenant_id, mark) values ($1, $2)
+    `insert into ${markTable} (tenant_id, mark) values ($1, $2)
      on conflict (tenant_id) do update set mark = excluded.mark`,
     [tenantId, mark],
   );
@@ -126,19 +156,19 @@ export class LagError extends Error {
 
 const lookMs = 5;
 
-/** Waits until the target has what the source has by now; throws `LagError` where that takes too long. */
+/** Waits until the target has what the source has by now, and returns the mark behind that; throws `LagError` where that takes too long. */
 export async function catchUp(
   source: pg.Client,
   target: pg.Client,
   { tenantId, withinMs }: { readonly tenantId: string; readonly withinMs: number },
-): Promise<void> {
+): Promise<string> {
   const mark = await writeMark(source, tenantId);
   for (const deadline = performance.now() + withinMs; ; await wait(lookMs)) {
     const { rows } = await target.query(
-      'select 1 from tenant_mark where tenant_id = $1 and mark = $2',
+      `select 1 from ${markTable} where tenant_id = $1 and mark = $2`,
       [tenantId, mark],
     );
-    if (rows.length > 0) return;
+    if (rows.length > 0) return mark;
     if (performance.now() > deadline) throw new LagError();
   }
 }
@@ -156,10 +186,10 @@ export async function unsubscribe(target: pg.Client, tenantId: string): Promise<
 export async function unpublish(source: pg.Client, tenantId: string): Promise<void> {
   await source.query(`drop publication if exists ${moveName(tenantId)}`);
   await dropSlot(source, moveName(tenantId));
-  await dropSlot(source, changesSlotName(tenantId));
+  await forgetChanges(source, tenantId);
 }
 
-export async function dropSlot(source: pg.Client, name: string): Promise<void> {
+async function dropSlot(source: pg.Client, name: string): Promise<void> {
   // A sender ends a moment after its subscription, and a worker that was killed leaves a reader.
   await source.query(
     `select pg_terminate_backend(active_pid) from pg_replication_slots
@@ -178,4 +208,31 @@ export async function dropSlot(source: pg.Client, name: string): Promise<void> {
       await wait(100);
     }
   }
+}
+
+/**
+ * Ends what earlier attempts at a move are doing at its source: they were taken for dead, and may go on. Their
+ * connections are known by their name, as are our own.
+ */
+export async function endOthers(own: readonly pg.Client[], tenantId: string): Promise<void> {
+  const pids: number[] = [];
+  for (const client of own) {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    pids.push(...rows.map(({ pid }) => pid));
+  }
+  await own[0]?.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = $1 and datname = current_database() and pid <> all ($2::int[])`,
+    [moveName(tenantId), pids],
+  );
+}
+
+/** How long another attempt is waited for. */
+const turnMs = 10_000;
+
+/** Waits until no other attempt at the same move works, and keeps others out until the connection ends. */
+export async function takeTurn(source: pg.Client, tenantId: string): Promise<void> {
+  await source.query(`set lock_timeout = ${turnMs}`);
+  await source.query('select pg_advisory_lock(hashtextextended($1, 0))', [moveName(tenantId)]);
+  await source.query('set lock_timeout = 0');
 }
