@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
-import { defaultArgs, launch, type Browser } from 'puppeteer-core';
+import { defaultArgs, launch, type Browser, type Target } from 'puppeteer-core';
 
 /**
  * Switches of that package which would take away protections that a test is meant to see, or, as one
@@ -45,6 +45,9 @@ const setpriv = '/usr/bin/setpriv';
 const canStepBack =
   process.getuid?.() === 0 && spawnSync(setpriv, [...withoutPriority, 'true']).status === 0;
 
+/** How long a page has for what a test waits for: browsers of several tests share two processors. */
+export const foundMs = 60_000;
+
 /**
  * A real Chromium, brought by npm: nothing has to be installed on the machine. Where the machine
  * lacks its libraries, those of the package are used.
@@ -60,5 +63,15 @@ export async function openBrowser(): Promise<Browser> {
       : { executablePath: program, args }),
   };
   const libraries = { LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') };
-  return launch(options).catch(() => launch({ ...options, env: { ...process.env, ...libraries } }));
+  const browser = await launch(options).catch(() =>
+    launch({ ...options, env: { ...process.env, ...libraries } }),
+  );
+  browser.on('targetcreated', (target: Target) => {
+    // A page may be gone before it is known.
+    void target.page().then(
+      (page) => page?.setDefaultTimeout(foundMs),
+      () => undefined,
+    );
+  });
+  return browser;
 }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import axe, { type AxeResults } from 'axe-core';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Frame, HTTPRequest, Page } from 'puppeteer-core';
+import { foundMs } from './browser.js';
 import type { TestInstance } from './instance.js';
 
 /** Bundles the console where its sources have changed, as every start does. */
@@ -60,8 +61,6 @@ const selectorOf = (role: string, name: string): string =>
 const pageText = `document.body.innerText.replaceAll('\\u00a0', ' ')`;
 
 const tabsMax = 60;
-/** A machine that others use, too, takes its time. */
-const foundMs = 60_000;
 
 /** The name of an element, as far as buttons, links and labelled fields have one. */
 const nameOf = `(({ ariaLabel, labels, textContent }) =>
