@@ -57,7 +57,13 @@ describe('the rows of a tenant that is moved', function () {
     let isFlipped = false;
     return flipTenant(place, {
       isFlipped: () => Promise.resolve(isFlipped),
-      flip: () => Promise.resolve(void (isFlipped = true)),
+      flip: async (check) => {
+        await check();
+        isFlipped = true;
+      },
+      unlessFlipped: async (work) => {
+        if (!isFlipped) await work();
+      },
     });
   };
 
@@ -93,6 +99,14 @@ describe('the rows of a tenant that is moved', function () {
       [place.tenantId, lateId],
     );
     expect(rows[0]).to.deep.equal({ late: 1, renamed: 1, lists: 0 });
+  });
+
+  it('do not leave before they have been compared', async () => {
+    const failure = await flip().catch((error: unknown) => String(error));
+    expect(failure).to.equal(
+      'MoveError: Its rows were not compared, or by another version: start the move again.',
+    );
+    expect((await source.query('select from tenant_fence')).rowCount).to.equal(0);
   });
 
   it('are compared while they change all the time', async () => {
@@ -178,10 +192,14 @@ describe('the rows of a tenant that is moved', function () {
     const fences: unknown[] = [];
     const directory = {
       isFlipped: () => Promise.resolve(isFlipped),
-      flip: async () => {
+      flip: async (check: () => Promise<void>) => {
+        await check();
         const { rows } = await source.query('select state from tenant_fence');
         fences.push(rows);
         isFlipped = true;
+      },
+      unlessFlipped: async (work: () => Promise<void>) => {
+        if (!isFlipped) await work();
       },
     };
     const pauses = await Promise.all([1, 2, 3].map(() => flipTenant(place, directory)));
@@ -207,6 +225,8 @@ describe('the rows of a tenant that is moved', function () {
     await takeBack(place, removeTenantRow);
     expect(await comparing).to.include('terminat');
     await source.query('commit');
+    const late = await isCopyTrue(place).catch((error: unknown) => String(error));
+    expect(late).to.equal('MoveError: The move was taken back, or has ended.');
     expect((await source.query(slots)).rowCount).to.equal(0);
     expect((await source.query('select from pg_publication')).rowCount).to.equal(0);
   });
@@ -236,7 +256,7 @@ describe('the rows of a tenant whose server has no slot left', function () {
   });
   after(() => cell.remove());
 
-  it('are not compared, and the move ends', async () => {
+  it('are not copied, and the move ends', async () => {
     const targetUrl = await createTestDatabase();
     const place = { tenantId: 'moved', sourceUrl: cell.url, targetUrl };
     await asOwner(cell.url, async (owner) => {
@@ -246,7 +266,7 @@ describe('the rows of a tenant whose server has no slot left', function () {
          from generate_series(1, current_setting('max_replication_slots')::int) as n`,
       );
     });
-    const failure = await isCopyTrue(place).catch((error: unknown) => String(error));
+    const failure = await beginCopy(place, copyTenantRow).catch((error: unknown) => String(error));
     expect(failure).to.equal(
       'MoveError: The server that the tenant leaves has no replication slot left: move fewer tenants at once, or raise max_replication_slots there.',
     );

@@ -53,6 +53,17 @@ export const placeTenant = (
     await onPlaced(trx);
   });
 
+/** Works while nobody can let the directory name the new cell; not where that has been done, or taken back. */
+export const unlessPlaced = (
+  ownerUrl: string,
+  { tenantId, to }: BegunMove,
+  work: () => Promise<void>,
+): Promise<void> =>
+  atHome(ownerUrl, async (trx) => {
+    const moving = { tenantId, toCell: to, state: 'copying' };
+    if ((await trx('tenantMove').where(moving).forUpdate()).length > 0) await work();
+  });
+
 /** Ends a move that is in a state; false: it is in another one, or ended before in another one. */
 export const endMove = (
   ownerUrl: string,

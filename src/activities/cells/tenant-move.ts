@@ -1,7 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { copyTenantRow, removeTenantRow } from '../../access/cells/tenant-row.js';
-import { beginMove, endMove, placeTenant } from '../../access/cells/tenant-placement.js';
+import {
+  beginMove,
+  endMove,
+  placeTenant,
+  unlessPlaced,
+} from '../../access/cells/tenant-placement.js';
 import { requireCell, tenantCellFinder } from '../../access/cells/tenant-cells.js';
 import { requireTenant } from '../../access/tenants.js';
 import { recordSecurityEvent } from '../../access/security-events.js';
@@ -111,10 +116,12 @@ export function tenantMoveActivities(platform: Platform) {
         const { tenantId, to } = move;
         const pauseMs = await flipTenant(placeOf(move), {
           isFlipped: async () => (await cellOfTenant(tenantId)) === to,
-          flip: () =>
-            placeTenant(ownerUrlOf(homeCell), move, (trx) =>
-              recordSecurityEvent(trx, eventOf(move)),
-            ),
+          flip: (check) =>
+            placeTenant(ownerUrlOf(homeCell), move, async (trx) => {
+              await check();
+              await recordSecurityEvent(trx, eventOf(move));
+            }),
+          unlessFlipped: (work) => unlessPlaced(ownerUrlOf(homeCell), move, work),
         });
         database.forgetCell(tenantId);
         return pauseMs ?? null;

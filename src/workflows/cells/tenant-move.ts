@@ -126,7 +126,9 @@ async function compareAndFlip(
     if (pauseMs !== null) return pauseMs;
     await sleep('2 s', { summary: 'something is under way for the tenant' });
   }
-  throw new Error('Something was under way for the tenant all the time: try again later.');
+  throw new Error(
+    'Something was under way for the tenant all the time, or too much changed: try again later.',
+  );
 }
 
 async function compareRows(move: BegunMove): Promise<void> {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin, type Pgoutput } from 'pg-logical-replication';
 import { MoveError } from './move-error.js';
 import type { MovedTable } from './moved-tables.js';
-import { LagError, changesName, markTable, moveName } from './replication.js';
+import { LagError, changesName, markTable, readRecord } from './replication.js';
 
 /** Keys of rows by table, each as the JSON of its values as text: see `MovedTable.key`. */
 export type RowKeys = ReadonlyMap<string, ReadonlySet<string>>;
@@ -47,6 +47,31 @@ export interface Heard {
   readonly until: bigint;
 }
 
+/** What is heard, and where. */
+interface Recorded {
+  readonly sourceUrl: string;
+  readonly recorder: pg.Client;
+  readonly tenantId: string;
+  readonly tables: readonly MovedTable[];
+}
+
+/** Keys are written as they are read by what compares. */
+const sameText = '-c datestyle=ISO -c timezone=UTC -c bytea_output=hex';
+
+/** How long a stream may take to end that was closed, or whose worker was killed. */
+const unusedMs = 10_000;
+
+async function untilUnused(recorder: pg.Client, name: string): Promise<void> {
+  for (const deadline = performance.now() + unusedMs; ; await wait(lookMs)) {
+    const { rows } = await recorder.query(
+      'select from pg_replication_slots where slot_name = $1 and active_pid is not null',
+      [name],
+    );
+    if (rows.length === 0) return;
+    if (performance.now() > deadline) throw new LagError();
+  }
+}
+
 /**
  * Hears which rows of a tenant change, by transaction in the order of their commits, from what was confirmed
  * last: PostgreSQL keeps the rest, also when the worker dies.
@@ -63,44 +88,51 @@ export class ChangeStream {
   #mark: string | undefined;
   #failure: Error | undefined;
 
-  constructor(url: string, tables: readonly MovedTable[], confirmed: bigint, name: string) {
+  private constructor(
+    url: string,
+    { tables, name, confirmed }: { tables: readonly MovedTable[]; name: string; confirmed: bigint },
+  ) {
     this.#tables = new Map(tables.map((table) => [table.name, table]));
     this.#until = confirmed;
     this.#confirmed = confirmed;
     // What was received says nothing of what was compared: nothing is acknowledged by itself.
     const acknowledge = { auto: false, timeoutSeconds: 0 };
-    const client = { connectionString: url, application_name: name };
+    const address = new URL(url);
+    address.searchParams.delete('application_name');
+    const client = {
+      connectionString: address.href,
+      application_name: name,
+      connectionTimeoutMillis: 10_000,
+      options: sameText,
+    };
     this.#service = new LogicalReplicationService(client, { acknowledge });
   }
 
-  /** Hears from now on, and again what was heard and not confirmed. */
+  /** Hears what was not confirmed, and what comes; `isCompared`: only where all else has been compared. */
   static async open(
-    url: string,
-    source: pg.Client,
-    { tenantId, tables }: { readonly tenantId: string; readonly tables: readonly MovedTable[] },
+    { sourceUrl, recorder, tenantId, tables }: Recorded,
+    isCompared: boolean,
   ): Promise<ChangeStream> {
     const name = changesName(tenantId);
-    const { rows } = await source.query<{ confirmed: string }>(
-      'select confirmed_flush_lsn::text as confirmed from pg_replication_slots where slot_name = $1',
-      [name],
-    );
-    if (rows[0] === undefined) {
-      throw new MoveError('Its rows were not compared by this version: start the move again.');
-    }
-    const confirmed = walPosition(rows[0].confirmed);
-    const stream = new ChangeStream(url, tables, confirmed, moveName(tenantId));
+    await untilUnused(recorder, name);
+    const confirmed = walPosition(await readRecord(recorder, tenantId, isCompared));
+    const stream = new ChangeStream(sourceUrl, { tables, name, confirmed });
     stream.#listen(name);
     return stream;
   }
 
   #listen(name: string): void {
     const service = this.#service;
-    const fail = (error: Error): void => void (this.#failure ??= error);
+    const fail = (error: Error): void => {
+      this.#failure ??= error;
+      this.#keys.clear();
+    };
     service.on('error', fail);
     service.on('heartbeat', (_at: string, _time: number, isAsked: boolean) => {
       if (isAsked) void this.#acknowledge().catch(fail);
     });
     service.on('data', (_at: string, message: Pgoutput.Message) => {
+      if (this.#failure !== undefined) return;
       try {
         this.#read(message);
       } catch (error) {

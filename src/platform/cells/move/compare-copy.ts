@@ -2,15 +2,15 @@ import type pg from 'pg';
 import { ChangeStream, countKeys, type Heard, type RowKeys } from './change-stream.js';
 import {
   requireSame,
+  RowsDifferError,
   sumAll,
   sumNamed,
   withoutSums,
   type RowSums,
   type Sides,
 } from './compare-rows.js';
-import { MoveError } from './move-error.js';
 import { raiseSequences, readSequences, type MovedTable } from './moved-tables.js';
-import { catchUp, recordChanges, writeMark } from './replication.js';
+import { beginRecord, catchUp, endRecord, writeMark } from './replication.js';
 
 /** A tenant whose copy is compared while it is used. */
 export interface Copy extends Sides {
@@ -57,7 +57,7 @@ async function twice<T>(compare: () => Promise<T>): Promise<T> {
   try {
     return await compare();
   } catch (error) {
-    if (!(error instanceof MoveError)) throw error;
+    if (!(error instanceof RowsDifferError)) throw error;
     return compare();
   }
 }
@@ -109,20 +109,23 @@ const compareHeard = (copy: Copy, stream: ChangeStream, { keys }: Heard): Promis
 /** Compares what has changed, until only a few rows are left that changed meanwhile; false: many are. */
 export async function compareChanges(copy: Copy, stream: ChangeStream): Promise<boolean> {
   for (let round = 0; round < roundsMax; round += 1) {
-    if (countKeys(await changesUntilNow(copy, stream)) <= fewRows) return true;
+    await changesUntilNow(copy, stream);
     const heard = stream.take();
     await twice(() => compareHeard(copy, stream, heard));
     await stream.confirm(heard);
+    // About as many have changed meanwhile.
+    if (countKeys(heard.keys) <= fewRows) return true;
   }
   return false;
 }
 
-/** Hears the changes of the source while it works. */
+/** Hears the changes of the source while it works; `isCompared`: only where all else has been compared. */
 export async function withChanges<T>(
   copy: Copy,
+  isCompared: boolean,
   work: (stream: ChangeStream) => Promise<T>,
 ): Promise<T> {
-  const stream = await ChangeStream.open(copy.sourceUrl, copy.recorder, copy);
+  const stream = await ChangeStream.open(copy, isCompared);
   try {
     return await work(stream);
   } finally {
@@ -136,14 +139,15 @@ export async function withChanges<T>(
  */
 export async function compareCopy(copy: Copy): Promise<void> {
   const { recorder, tenantId, tables } = copy;
-  await recordChanges(recorder, tenantId, tables);
-  await withChanges(copy, async (stream) => {
+  await beginRecord(recorder, tenantId, tables);
+  await withChanges(copy, false, async (stream) => {
     for (let left = tables; left.length > 0;) {
       const from = left;
       left = await twice(() => compareTables(copy, stream, from));
       await compareChanges(copy, stream);
     }
   });
+  await endRecord(recorder, tenantId);
 }
 
 /** Compares what is left, where nothing changes any more. */

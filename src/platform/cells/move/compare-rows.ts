@@ -34,7 +34,8 @@ const sameText = `set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle
 
 /** A large table takes longer than a login may have for its statements. */
 const withoutLimits = `select set_config(name, '0', false) from pg_settings where name in
-  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
+  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
+   'transaction_timeout')`;
 
 export async function prepareComparison(client: pg.Client): Promise<void> {
   await client.query(sameText);
@@ -134,11 +135,13 @@ export const withoutSums = (all: RowSums, some: RowSums): RowSums => ({
 const toText = ({ count, checksum }: RowSum): string => `${count} rows, checksum ${checksum}`;
 
 /** The rows of source and target differ: the move does not go on. */
-export function rowsDiffer(differences: readonly RowDifference[]): MoveError {
-  const shown = differences.map(
-    ({ table, source, target }) => `${table} has ${source} here and ${target} there`,
-  );
-  return new MoveError(`The copy is not what it is made from: ${shown.join('; ')}.`);
+export class RowsDifferError extends MoveError {
+  constructor(differences: readonly RowDifference[]) {
+    const shown = differences.map(
+      ({ table, source, target }) => `${table} has ${source} here and ${target} there`,
+    );
+    super(`The copy is not what it is made from: ${shown.join('; ')}.`);
+  }
 }
 
 /** Throws where source and target differ in any of these tables. */
@@ -148,5 +151,5 @@ export function requireSame(sums: ReadonlyMap<MovedTable, RowSums>): void {
     if (source.count === target.count && source.checksum === target.checksum) continue;
     differences.push({ table: name, source: toText(source), target: toText(target) });
   }
-  if (differences.length > 0) throw rowsDiffer(differences);
+  if (differences.length > 0) throw new RowsDifferError(differences);
 }

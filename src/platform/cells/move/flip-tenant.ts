@@ -12,7 +12,10 @@ const lookMs = 5;
 /** What a flip does in the home database: whether it is done, and how. */
 export interface Directory {
   isFlipped(): Promise<boolean>;
-  flip(): Promise<void>;
+  /** In one transaction, which `check` may end where nobody else can flip it meanwhile. */
+  flip(check: () => Promise<void>): Promise<void>;
+  /** Works while nobody can flip it; not where that has been done, or the move was taken back. */
+  unlessFlipped(work: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -29,7 +32,9 @@ export async function flipTenant(
   return withCopy(place, others, async (copy) => {
     let begun = performance.now();
     if (!(await directory.isFlipped())) {
-      const since = await withChanges(copy, (stream) => pauseAndFlip(copy, stream, directory));
+      const since = await withChanges(copy, true, (stream) =>
+        pauseAndFlip(copy, stream, directory),
+      );
       if (since === undefined) return undefined;
       begun = since;
     }
@@ -56,13 +61,12 @@ async function pauseAndFlip(
     // The chain of the audit is closed here: the target seals what is written there.
     await sealAll(source, tenantId);
     await compareLast(copy, stream);
-    await directory.flip();
+    // Whoever has lost the connection has lost its turn, and others may have lowered the fence.
+    await directory.flip(async () => void (await source.query('select 1')));
   } catch (error) {
+    await directory.unlessFlipped(() => lowerFence(source, tenantId));
     // The answer to the flip may have been lost.
-    if (!(await directory.isFlipped())) {
-      await lowerFence(source, tenantId);
-      throw error;
-    }
+    if (!(await directory.isFlipped())) throw error;
   }
   return begun;
 }

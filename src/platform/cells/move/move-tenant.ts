@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { compareCopy, type Copy } from './compare-copy.js';
-import { prepareComparison, rowsDiffer } from './compare-rows.js';
+import { prepareComparison, RowsDifferError } from './compare-rows.js';
 import { listMovedTables, raiseSequences, readSequences } from './moved-tables.js';
 import { removeRows } from './remove-rows.js';
 import {
@@ -9,6 +9,7 @@ import {
   LagError,
   moveName,
   publish,
+  requirePublished,
   readProgress,
   subscribe,
   takeTurn,
@@ -25,6 +26,9 @@ export interface MovePlace {
   readonly targetUrl: string;
 }
 
+/** How long a new connection is waited for. */
+const connectMs = 10_000;
+
 /** Numbers of rows that a tenant may be given while it is copied. */
 const numbersMax = 10_000_000;
 
@@ -38,14 +42,15 @@ async function connected<T>(
     (url) =>
       new pg.Client({
         connectionString: url,
-        connectionTimeoutMillis: 10_000,
-        application_name: moveName(tenantId),
+        connectionTimeoutMillis: connectMs,
       }),
   );
   try {
     for (const client of clients) {
       client.on('error', () => undefined);
       await client.connect();
+      // After the address, which may name its connections itself.
+      await client.query(`set application_name = ${moveName(tenantId)}`);
     }
     return await work(...clients);
   } finally {
@@ -63,8 +68,8 @@ const withClients = <T>(
   );
 
 /**
- * Works with what is compared, while no other attempt does. Others are ended, but where they may be about to
- * flip the directory: they are waited for.
+ * Works with what is compared, while no other attempt does. Others are waited for, or ended where none of them
+ * can flip the directory any more.
  */
 export const withCopy = <T>(
   { tenantId, sourceUrl, targetUrl }: MovePlace,
@@ -73,9 +78,10 @@ export const withCopy = <T>(
 ): Promise<T> =>
   connected(tenantId, [sourceUrl, targetUrl, sourceUrl], async (...clients) => {
     const [source, target, recorder] = clients as [pg.Client, pg.Client, pg.Client];
+    await Promise.all(clients.map(prepareComparison));
     if (others === 'end') await endOthers([source, recorder], tenantId);
     await takeTurn(source, tenantId);
-    await Promise.all(clients.map(prepareComparison));
+    await requirePublished(source, tenantId);
     const tables = await listMovedTables(source);
     return work({ source, target, recorder, sourceUrl, tenantId, tables });
   });
@@ -149,7 +155,7 @@ export const readCopy = (place: MovePlace): Promise<CopyProgress> =>
 /** Compares what has been copied while the tenant is used; false: the copy lags. */
 export async function isCopyTrue(place: MovePlace): Promise<boolean> {
   try {
-    await withCopy(place, 'end', compareCopy);
+    await withCopy(place, 'await', compareCopy);
     return true;
   } catch (error) {
     if (error instanceof LagError) return false;
@@ -160,8 +166,11 @@ export async function isCopyTrue(place: MovePlace): Promise<boolean> {
 /** Ends the copying of a tenant that has moved, or whose move is taken back. */
 export const endCopy = (place: MovePlace): Promise<void> =>
   withClients(place, async (source, target) => {
-    await unsubscribe(target, place.tenantId);
-    await unpublish(source, place.tenantId);
+    const { tenantId } = place;
+    await endOthers([source], tenantId);
+    await takeTurn(source, tenantId);
+    await unsubscribe(target, tenantId);
+    await unpublish(source, tenantId);
   });
 
 /** Takes back a move whose directory has not been flipped: the tenant is where it was, and nowhere else. */
@@ -192,7 +201,7 @@ async function requireBooks(source: pg.Client, target: pg.Client, tenantId: stri
       }),
     );
     if (left > there) {
-      throw rowsDiffer([{ table: name, source: String(left), target: String(there) }]);
+      throw new RowsDifferError([{ table: name, source: String(left), target: String(there) }]);
     }
   }
 }

@@ -69,8 +69,11 @@ export async function publish(
   if (!(await exists(source, hasSlot, name))) await makeSlot(source, name);
 }
 
+/** Whether all rows have been compared that the slot of changes does not name. */
+const compared = 'compared';
+
 /** Keeps the keys of rows that change from now on, and those of marks with what they are. */
-export async function recordChanges(
+export async function beginRecord(
   source: pg.Client,
   tenantId: string,
   tables: readonly MovedTable[],
@@ -85,6 +88,33 @@ export async function recordChanges(
     `create publication ${name} for ${list.join(', ')} with (publish_via_partition_root = true)`,
   );
   await makeSlot(source, name);
+}
+
+/** All rows have been compared, but for those whose changes are kept. */
+export async function endRecord(source: pg.Client, tenantId: string): Promise<void> {
+  await source.query(`comment on publication ${changesName(tenantId)} is '${compared}'`);
+}
+
+/** Where the changes are kept from: as `0/1A2B`. Throws where rows have not been compared. */
+export async function readRecord(
+  source: pg.Client,
+  tenantId: string,
+  isCompared: boolean,
+): Promise<string> {
+  const { rows } = await source.query<{ confirmed: string; comment: string | null }>(
+    `select confirmed_flush_lsn::text as confirmed, obj_description(oid, 'pg_publication') as comment
+     from pg_replication_slots join pg_publication on pubname = slot_name where slot_name = $1`,
+    [changesName(tenantId)],
+  );
+  const [row] = rows;
+  if (row !== undefined && (!isCompared || row.comment === compared)) return row.confirmed;
+  throw new MoveError('Its rows were not compared, or by another version: start the move again.');
+}
+
+/** Throws where a move has ended. */
+export async function requirePublished(source: pg.Client, tenantId: string): Promise<void> {
+  if (await exists(source, isPublished, moveName(tenantId))) return;
+  throw new MoveError('The move was taken back, or has ended.');
 }
 
 /** Keeps no changes any more. */
@@ -212,7 +242,7 @@ async function dropSlot(source: pg.Client, name: string): Promise<void> {
 
 /**
  * Ends what earlier attempts at a move are doing at its source: they were taken for dead, and may go on. Their
- * connections are known by their name, as are our own.
+ * connections are known by their name, as are our own; the sender of the subscription has it, too.
  */
 export async function endOthers(own: readonly pg.Client[], tenantId: string): Promise<void> {
   const pids: number[] = [];
@@ -222,8 +252,9 @@ export async function endOthers(own: readonly pg.Client[], tenantId: string): Pr
   }
   await own[0]?.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = $1 and datname = current_database() and pid <> all ($2::int[])`,
-    [moveName(tenantId), pids],
+     where datname = current_database() and pid <> all ($3::int[])
+       and (application_name = $1 and backend_type = 'client backend' or application_name = $2)`,
+    [moveName(tenantId), changesName(tenantId), pids],
   );
 }
 
@@ -232,6 +263,10 @@ const turnMs = 10_000;
 
 /** Waits until no other attempt at the same move works, and keeps others out until the connection ends. */
 export async function takeTurn(source: pg.Client, tenantId: string): Promise<void> {
+  // The turn of a machine that is gone ends soon.
+  await source.query(
+    'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3',
+  );
   await source.query(`set lock_timeout = ${turnMs}`);
   await source.query('select pg_advisory_lock(hashtextextended($1, 0))', [moveName(tenantId)]);
   await source.query('set lock_timeout = 0');
