@@ -7,9 +7,6 @@ import { v7 } from 'uuid';
  */
 export const newId = (): string => v7();
 
-/** A UUIDv7 of an instant, in milliseconds: those made before it are smaller. */
-export const idAt = (msecs: number): string => v7({ msecs });
-
 /** A UUID (version 8) that names a content: equal texts have it in common, others do not. */
 export function contentId(text: string): string {
   const digest = hash('sha256', text, 'hex');
