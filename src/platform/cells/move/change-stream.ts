@@ -192,8 +192,9 @@ export class ChangeStream {
     for (const deadline = performance.now() + withinMs; ; await wait(lookMs)) {
       if (this.#failure !== undefined) throw this.#failure;
       // As they are now: more are heard while they are compared.
-      if (this.#mark === mark)
+      if (this.#mark === mark) {
         return new Map([...this.#keys].map(([name, keys]) => [name, new Set(keys)]));
+      }
       if (performance.now() > deadline) throw new LagError();
     }
   }

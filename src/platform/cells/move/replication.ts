@@ -69,7 +69,7 @@ export async function publish(
   if (!(await exists(source, hasSlot, name))) await makeSlot(source, name);
 }
 
-/** Whether all rows have been compared that the slot of changes does not name. */
+/** What the publication says once all rows have been compared whose changes its slot does not keep. */
 const compared = 'compared';
 
 /** Keeps the keys of rows that change from now on, and those of marks with what they are. */
@@ -165,7 +165,7 @@ export async function readProgress(
   return { tables, copied, lagBytes: Number(lag.rows[0]?.bytes ?? 0) };
 }
 
-/** Writes a mark into the source that is copied behind everything before it, and waits for that to be on its disk. */
+/** Writes a mark into the source that is copied behind everything before it; it is on the disk then. */
 export async function writeMark(source: pg.Client, tenantId: string): Promise<string> {
   const mark = randomUUID();
   await source.query(
@@ -186,7 +186,10 @@ export class LagError extends Error {
 
 const lookMs = 5;
 
-/** Waits until the target has what the source has by now, and returns the mark behind that; throws `LagError` where that takes too long. */
+/**
+ * Waits until the target has what the source has by now, and returns the mark behind that; throws
+ * `LagError` where it takes too long.
+ */
 export async function catchUp(
   source: pg.Client,
   target: pg.Client,
