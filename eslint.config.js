@@ -102,6 +102,21 @@ export default tseslint.config(
     },
   },
   {
+    // Mocha requires tests, which a module that awaits cannot be: it would be imported instead, with a second
+    // copy of all that the other tests of the process share.
+    files: ['test/**/*.test.ts', 'test/support/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...plainSyntax,
+        {
+          selector: ':matches(AwaitExpression, ForOfStatement[await=true]):not(:function *)',
+          message: 'No await outside a function: mocha could not require the module.',
+        },
+      ],
+    },
+  },
+  {
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: {
       // A describe() block is a list of tests, not a function that does one thing; chai asserts by property.

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { json, openServer } from '../support/servers/elsewhere.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
@@ -15,10 +15,9 @@ const pets: Readonly<Record<string, object>> = {
   '/v2/pet/findByStatus': [{ id: 1, name: 'Rex', status: 'available' }],
 };
 
-const scenarios: Scenario[] = [];
-for (const file of (await readdir(folder)).sort()) {
-  scenarios.push(...scenariosIn(await readFile(new URL(file, folder), 'utf8')));
-}
+const scenarios: Scenario[] = readdirSync(folder)
+  .sort()
+  .flatMap((file) => scenariosIn(readFileSync(new URL(file, folder), 'utf8')));
 
 /** The definition of a scenario as it is written here. */
 function translated(value: unknown, serverUrl: string): unknown {
