@@ -30,6 +30,7 @@ import { sendStream } from './server/send-stream.js';
 import { bytesOf, waitForTurn } from './guards/wait-for-turn.js';
 import { checkPathValues, readParams, readQuery } from './request/read-parameters.js';
 import { realScopeOf, scopeOf, type RequestIds } from './request/request-scope.js';
+import { whenGone } from './request/when-gone.js';
 
 /** Data of a request about its sender besides the token; only OAuth uses them. */
 export interface Caller {
@@ -227,9 +228,7 @@ async function perform(asking: Asking, { params, query, body }: Given): Promise<
   const scope = making instanceof Promise ? await making : making;
   // When the client has disconnected, its running statements are canceled; ingestion has none.
   if (operation.family !== 'ingestion') {
-    ctx.res.on('close', () => {
-      if (!ctx.res.writableFinished) scope.db.abandon?.();
-    });
+    whenGone(ctx, () => scope.db.abandon?.());
   }
   const input = { params, query, body, idempotencyKey };
   if (idempotencyKey !== null && idempotencyOf(operation) === 'transaction') {

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { timeLimits } from '../../src/platform/database/time-limits.js';
 import { external } from '../support/servers/instance.js';
 import { buildWorld, type World } from '../support/http/world.js';
+import { RawConnection } from '../support/http/raw-connection.js';
 import { useInstance } from '../support/servers/use-instance.js';
 
 describe('work that nobody waits for, and shares of the pool', () => {
@@ -13,21 +14,27 @@ describe('work that nobody waits for, and shares of the pool', () => {
     withWorkers: true,
     timeLimits: { ...timeLimits, request: { ...timeLimits.request, ...minutes } },
   });
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: instance.databaseUrl });
+    await client.connect();
+    return client;
+  };
   let world: World;
+  /** Holds locks, in transactions: what a transaction sees of other connections stays as it was. */
   let owner: pg.Client;
+  let watcher: pg.Client;
   before(async function () {
     this.timeout(240_000);
     world = await buildWorld(await instance.tenant());
-    owner = new pg.Client({ connectionString: instance.databaseUrl });
-    await owner.connect();
+    [owner, watcher] = await Promise.all([connect(), connect()]);
   });
   afterEach(() => owner.query('rollback'));
-  after(() => owner.end());
+  after(() => Promise.all([owner.end(), watcher.end()]));
 
   const accountPath = (): string => `${external}/accounts/${world.params['accountId']}`;
   /** How many of the product's connections a condition holds for. */
   const connections = async (condition: string): Promise<number> => {
-    const { rows } = await owner.query<{ count: number }>(
+    const { rows } = await watcher.query<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and (${condition})`,
     );
@@ -50,22 +57,26 @@ describe('work that nobody waits for, and shares of the pool', () => {
     }
   };
   const isNone = (count: number): boolean => count === 0;
-  /** Sends a request that the database cannot do now, and leaves. */
-  const leave = async (requests: readonly RequestInit[]): Promise<void> => {
+  /** Sends requests that the database cannot do now, and leaves when it is busy with them. */
+  const leave = async (
+    requests: readonly RequestInit[],
+    { tenant, path } = { tenant: world.tenant, path: accountPath() },
+    isBusy = waiting,
+  ): Promise<void> => {
     const controller = new AbortController();
     const headers = {
-      authorization: `Bearer ${world.tenant.token}`,
+      authorization: `Bearer ${tenant.token}`,
       'content-type': 'application/json',
     };
     const sent = requests.map((init) =>
-      fetch(`${instance.url}${accountPath()}`, {
+      fetch(`${instance.url}${path}`, {
         ...init,
         headers,
         signal: controller.signal,
       }).catch(() => undefined),
     );
     // A tenant's share of the pool of ten.
-    await until(waiting, (count) => count >= Math.min(requests.length, 5));
+    await until(isBusy, (count) => count >= Math.min(requests.length, 5));
     controller.abort();
     await Promise.all(sent);
   };
@@ -77,6 +88,40 @@ describe('work that nobody waits for, and shares of the pool', () => {
     await until(waiting, isNone);
     await owner.query('rollback');
     await world.tenant.get(accountPath()).expect(200);
+  });
+
+  it('does not begin what is asked by one who has left meanwhile', async () => {
+    // The first request of a tenant asks for its time, before it asks for accounts.
+    const asked = { tenant: await instance.tenant(), path: `${external}/accounts` };
+    const reader = await connect();
+    try {
+      await reader.query('begin');
+      await reader.query('lock table account in access exclusive mode');
+      await owner.query('begin');
+      await owner.query('lock table tenant_clock in access exclusive mode');
+      await leave([{}], asked, `${waiting} and query like '%tenant_clock%'`);
+      await owner.query('rollback');
+      await until(`${waiting} or query like '%tenant_clock%' and state <> 'idle'`, isNone);
+    } finally {
+      await reader.end();
+    }
+    await asked.tenant.get(asked.path).expect(200);
+  });
+
+  it('ends in the database although its lock is held on: requests behind one another on a connection', async () => {
+    await owner.query('begin');
+    await owner.query('lock table account in access exclusive mode');
+    const connection = new RawConnection(instance.url);
+    const request = [
+      `GET ${accountPath()} HTTP/1.1`,
+      'Host: durabill',
+      `Authorization: Bearer ${world.tenant.token}`,
+      '\r\n',
+    ].join('\r\n');
+    connection.socket.write(request.repeat(3));
+    await until(waiting, (count) => count === 3);
+    connection.socket.destroy();
+    await until(waiting, isNone);
   });
 
   it('ends in the database although its lock is held on: a write, of which nothing stays', async () => {

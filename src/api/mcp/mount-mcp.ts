@@ -19,6 +19,7 @@ import { bytesOf, isLargeBody, laneOf, takeTurn } from '../guards/wait-for-turn.
 import { callTool, type ToolCaller } from './call-tool.js';
 import { offeredTools, type OfferedTools } from './offered-tools.js';
 import { createMcpServer, openTransport } from './mcp-server.js';
+import { whenGone } from '../request/when-gone.js';
 
 /** Pages of other origins have no business here (MCP 2025-11-25, "Security Warning"). */
 function checkOrigin(ctx: Context, publicUrl: string): void {
@@ -132,9 +133,7 @@ async function answerMessages(
 ): Promise<void> {
   const { requestId, ids } = ctx.state as RequestState;
   const gone = new AbortController();
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) gone.abort();
-  });
+  whenGone(ctx, () => gone.abort());
   const caller = { identity, requestId, ids, gone: gone.signal, refused };
   await checkScopes(messages, caller, platform, offered);
   const transport = await openTransport();

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
@@ -23,16 +23,29 @@ const unansweredMax = 64;
  */
 const unansweredEnd = 128;
 
-/** Counts the unanswered requests of each connection. */
+/** Of responses that wait behind others, Node does not say that their connection has closed. */
+function closeQueued(unanswered: ReadonlySet<ServerResponse>): void {
+  for (const response of unanswered) {
+    if (response.socket !== null) continue;
+    response.destroy();
+    response.emit('close');
+  }
+}
+
+/** Counts the unanswered requests of each connection, each of which closes with it. */
 function countUnanswered(): (...request: Parameters<RequestListener>) => number {
-  const ofConnection = new WeakMap<Socket, number>();
+  const ofConnection = new WeakMap<Socket, Set<ServerResponse>>();
+  const begin = (socket: Socket): Set<ServerResponse> => {
+    const unanswered = new Set<ServerResponse>();
+    ofConnection.set(socket, unanswered);
+    socket.once('close', () => closeQueued(unanswered));
+    return unanswered;
+  };
   return ({ socket }, response) => {
-    const count = (ofConnection.get(socket) ?? 0) + 1;
-    ofConnection.set(socket, count);
-    response.on('close', () => {
-      ofConnection.set(socket, (ofConnection.get(socket) ?? 1) - 1);
-    });
-    return count;
+    const unanswered = ofConnection.get(socket) ?? begin(socket);
+    unanswered.add(response);
+    response.on('close', () => unanswered.delete(response));
+    return unanswered.size;
   };
 }
 
