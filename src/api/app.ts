@@ -5,6 +5,7 @@ import type { Platform } from '../process/platform.js';
 import type { Operation } from '../schemas/http/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './guards/cors.js';
+import { holdRefusal } from './guards/hold-refusals.js';
 import type { FillYear } from './console/demo-year.js';
 import { mountConsole } from './console/mount-console.js';
 import { mountDocs } from './pages/api-reference.js';
@@ -142,6 +143,8 @@ export function createApp(platform: Platform, fillYear?: FillYear): Koa {
       }
     } catch (error) {
       answerProblem(ctx, error, platform);
+      const { tenantId } = state;
+      if (ctx.status === 429 && tenantId) await holdRefusal(platform, tenantId);
     }
     answerBeforeEnd(ctx);
   });

@@ -94,6 +94,17 @@ const make =
   (sentence, details) =>
     new Problem(kind, sentence, details);
 
+/** Of what is refused by the thousand nobody reads where it was thrown, which takes longer to find than all else. */
+const makeBare =
+  (kind: ProblemKind): Make =>
+  (sentence, details) => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    const bare = new Problem(kind, sentence, details);
+    Error.stackTraceLimit = stackTraceLimit;
+    return bare;
+  };
+
 /** `throw problem.conflict('…')`. */
 export const problem = {
   validation: make('validation'),
@@ -103,11 +114,11 @@ export const problem = {
   methodNotAllowed: make('methodNotAllowed'),
   conflict: make('conflict'),
   tooLarge: make('tooLarge'),
-  rateLimited: make('rateLimited'),
+  rateLimited: makeBare('rateLimited'),
   headersTooLarge: make('headersTooLarge'),
   requestTimeout: make('requestTimeout'),
   badGateway: make('badGateway'),
   unavailable: make('unavailable'),
-  overloaded: make('overloaded'),
+  overloaded: makeBare('overloaded'),
   timeout: make('timeout'),
 };

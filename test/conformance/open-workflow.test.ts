@@ -40,7 +40,7 @@ const quoted = (text: string): string[] =>
 
 // spec/beyond.md R358
 describe('the conformance features of the Open Workflow Specification', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let server: Awaited<ReturnType<typeof openServer>>;
   before(async () => {

@@ -46,7 +46,7 @@ class Conversation {
 }
 
 describe('questions that an assistant answers over MCP', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let talk: Conversation;
   let invoiceId: string;

@@ -116,7 +116,7 @@ const content = (invoices: readonly BilledInvoice[]) =>
 const keyOf = ({ accountId, invoiceType }: BilledInvoice): string => `${accountId}${invoiceType}`;
 
 describe('a dry run of any catalog', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
 
   // spec/flows.md R35
   it('shows what the run then posts; items add up to the sums of what was rated', async () => {

@@ -28,7 +28,7 @@ const expected: readonly (readonly [id: string, amount: string, arithmetic: stri
 ];
 
 describe('a first bill', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let serviceId: string;
 

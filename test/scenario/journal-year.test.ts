@@ -11,7 +11,7 @@ import { Story } from '../support/story/story.js';
 
 // spec/beyond.md R302 to R304, R318, worked out by hand
 describe('a year in the journal', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   let tenant: TestTenant;
   let story: Story;
 

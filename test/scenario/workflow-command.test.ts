@@ -16,7 +16,7 @@ do:
 describe('durabill workflow', function () {
   // Each command is a process of its own.
   this.timeout(300_000);
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let folder: string;
   before(async () => {

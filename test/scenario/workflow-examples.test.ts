@@ -28,7 +28,7 @@ type Body = ReturnType<typeof JSON.parse>;
 
 // spec/beyond.md R340
 describe('the examples of workflows', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let server: Awaited<ReturnType<typeof openServer>>;
   before(async () => {

@@ -11,7 +11,7 @@ type Body = ReturnType<typeof JSON.parse>;
 const amount = '1234567890123.123456789012';
 
 describe("tenants' workflows: amounts", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let count = 0;
 

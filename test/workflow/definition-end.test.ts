@@ -16,7 +16,7 @@ const definitionOf = (name: string, tasks: object[]): object => ({
 });
 
 describe("tenants' workflows that end, and what they leave", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   const begin = async (name: string): Promise<string> => {

@@ -7,7 +7,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 const limit = 5;
 
 describe("tenants' workflows: requests a minute", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   const attempts = async (executionId: string): Promise<number> => {

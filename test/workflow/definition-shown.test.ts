@@ -21,7 +21,7 @@ const definition = {
 
 describe("tenants' workflows in Temporal", function () {
   this.timeout(120_000);
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   // spec/beyond.md R394

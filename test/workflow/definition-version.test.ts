@@ -13,7 +13,7 @@ const definitionOf = (name: string, n: number) => ({
 });
 
 describe("tenants' workflows: what is known of executions", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   const execute = async (name: string, data: object = {}): Promise<Body> =>
     (await tenant.post(`/v1/workflows/${name}/execute`, { data }).expect(200)).body;

@@ -19,7 +19,7 @@ const told = ({ recordType, recordName }: Delivery) => [recordType, recordName];
 
 // spec/beyond.md R464
 describe('webhooks that followed an execution', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let receiver: Receiver;
   beforeEach(async () => {

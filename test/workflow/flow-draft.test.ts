@@ -7,7 +7,7 @@ const run = `${external}/run/billing`;
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
 
 describe('drafts and repeated flows', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   const call = (slug: string, start: object, status?: number) =>

@@ -6,7 +6,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
 
 describe('flows by slug', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   const call = (slug: string, start: object, status?: number) =>

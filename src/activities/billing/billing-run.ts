@@ -11,7 +11,7 @@ import {
   type BillingRunStart,
 } from '../../messages/billing-run.js';
 import { utcDate } from '../../kernel/time/date.js';
-import { jsonSafe } from '../../kernel/text/json.js';
+import { jsonSafeInPortions } from '../../kernel/text/json-portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Platform } from '../../process/platform.js';
 import {
@@ -79,10 +79,11 @@ export function billingRunActivities(platform: Platform) {
           billBatch(scope, run.executionId, batch),
         );
         const isDryRun = batch.input.dryRun === true;
-        const drafts = (isDryRun ? draftsWorthShowing(invoices) : []).map((invoice) =>
-          presentBilledInvoice(invoice),
-        );
-        const shown = draftsThatFit([], jsonSafe(drafts) as object[]);
+        const drafts: object[] = [];
+        for (const invoice of isDryRun ? draftsWorthShowing(invoices) : []) {
+          drafts.push((await jsonSafeInPortions(await presentBilledInvoice(invoice))) as object);
+        }
+        const shown = draftsThatFit([], drafts);
         return { invoices: invoices.length, problems, drafts: shown };
       }),
 

@@ -53,7 +53,7 @@ import {
   type WaitingDifference,
 } from './differences/waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
-import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+import { recordWebhookEvents, type WebhookEventInput } from '../webhooks/webhook-event.js';
 
 /** Accounts to bill for a period, and the execution of the billing run that bills them. */
 export interface BillAccounts {
@@ -149,9 +149,10 @@ async function findDue(
   });
   if (!isDryRun) await settlePeriods(trx, tenantId, found);
   const credits = await readPeriodCredits(trx, tenantId, found);
-  const periods = periodItems(found, seed);
+  const periods = await periodItems(found, seed);
   // What recurring charges change of it is on invoices that there are for these anyway.
-  const billedPeriods = shownItems(periods, findUncredited(periods, [], credits, nothingPaid));
+  const unpaid = await findUncredited(periods, [], credits, nothingPaid);
+  const billedPeriods = shownItems(periods, unpaid);
   const others = new Set([
     ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),
     ...billedPeriods.map(({ invoiceId }) => invoiceId),
@@ -189,11 +190,11 @@ async function draftCharges(
   const { recurring, usage, names, credits, differences, seed } = due;
   const payable = [
     ...recurring.charges.map((charge) => payableOf(charge, seed)),
-    ...payableOfPeriods(due.periods, credits),
+    ...(await payableOfPeriods(due.periods, credits)),
   ];
   const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });
   const paidOf = (id: string) => paid.get(id) ?? ZERO;
-  const uncredited = findUncredited(due.periods, recurring.charges, credits, {
+  const uncredited = await findUncredited(due.periods, recurring.charges, credits, {
     ofRecurring: (one) => paidOf(idsOf(one, seed).chargeId),
     ofItem: ({ chargeId }) => paidOf(chargeId),
   });
@@ -204,10 +205,10 @@ async function draftCharges(
     )),
     ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
     ...differences.charges,
-    ...periods.map((item) => {
+    ...(await mapInPortions(periods, (item) => {
       const back = uncredited.get(item)?.onInvoice ?? ZERO;
       return draftOfPeriod(item, paidOf(item.chargeId).minus(back));
-    }),
+    })),
   ];
   return { charges, periods, uncredited };
 }
@@ -352,11 +353,12 @@ async function recordPostedInvoices(
   invoices: readonly BilledInvoice[],
   executionId: string,
 ): Promise<void> {
-  await recordWebhookEvents(trx, scope, ['invoice.posted'], () =>
-    invoices.map((invoice) => ({
-      event: 'invoice.posted' as const,
-      recordId: invoice.id,
-      data: presentBilledInvoice(invoice, undefined, executionId),
-    })),
-  );
+  await recordWebhookEvents(trx, scope, ['invoice.posted'], async () => {
+    const events: WebhookEventInput[] = [];
+    for (const invoice of invoices) {
+      const data = await presentBilledInvoice(invoice, undefined, executionId);
+      events.push({ event: 'invoice.posted', recordId: invoice.id, data });
+    }
+    return events;
+  });
 }

@@ -1,10 +1,11 @@
 import type { Static } from 'typebox';
 import { ZERO } from '../../kernel/numbers/money.js';
+import { Portions } from '../../kernel/portions.js';
 import type { Days } from '../../kernel/time/billing-calendar.js';
 import { dueStatusOf } from '../../kernel/time/due-date.js';
 import type { InvoiceItemRow, InvoiceRow } from '../../models/billing/invoice-rows.js';
 import { presentTier } from '../../queries/billing/invoice.js';
-import { itemBytesMax, pageOfItems } from '../../queries/billing/item-page.js';
+import { itemBytesMax, weightOf } from '../../queries/billing/item-page.js';
 import type { ChargeNames } from '../../queries/billing/charge-names.js';
 import type * as schema from '../../schemas/billing/invoice.js';
 import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
@@ -86,19 +87,32 @@ export function itemRow(
   };
 }
 
+/** The first items of an invoice as the API shows them, as many as fit into these bytes; in portions. */
+async function presentItems({ items, names, currency }: BilledInvoice, bytesMax: number) {
+  const shown: ReturnType<typeof presentBilledItem>[] = [];
+  const portions = new Portions();
+  let bytes = 0;
+  for (const [position, draft] of items.entries()) {
+    const { proration, tiers } = draft;
+    const row = { ...itemRow(draft, position, names), proration, tiers };
+    bytes += weightOf(row);
+    if (position > 0 && bytes > bytesMax) break;
+    shown.push(presentBilledItem(row, currency));
+    if (portions.isOver) await portions.rest();
+  }
+  return shown;
+}
+
 /** An invoice of a run as the API shows it; a draft, of a dry run, has no number. */
-export function presentBilledInvoice(
+export async function presentBilledInvoice(
   invoice: BilledInvoice,
   itemBytes = itemBytesMax,
   executionId: string | null = null,
-): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
-  const { currency, names } = invoice;
-  const rows = invoice.items.map((draft, position) => ({
-    ...itemRow(draft, position, names),
-    proration: draft.proration,
-    tiers: draft.tiers,
-  }));
-  const { page, next } = pageOfItems(rows, 0, rows.length, itemBytes);
+): Promise<
+  Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null }
+> {
+  const { currency } = invoice;
+  const items = await presentItems(invoice, itemBytes);
   const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
   return {
     id: row.id,
@@ -127,8 +141,8 @@ export function presentBilledInvoice(
     executionId,
     creditReason: null,
     invoiceFileName: null,
-    nextItemOffset: next,
-    items: page.map((item) => presentBilledItem(item, currency)),
+    nextItemOffset: items.length < invoice.items.length ? items.length : null,
+    items,
   };
 }
 

@@ -58,12 +58,14 @@ export async function previewNextInvoice(
   });
   // All of them share the bytes of one answer.
   const bytesMax = itemBytesMax / Math.max(invoices.length, 1);
+  const shown: Awaited<ReturnType<typeof presentBilledInvoice>>[] = [];
+  for (const invoice of invoices) shown.push(await presentBilledInvoice(invoice, bytesMax));
   return {
     accountId,
     periodStart: period.first,
     periodEnd: period.last,
     invoiceDate,
-    invoices: invoices.map((invoice) => presentBilledInvoice(invoice, bytesMax)),
+    invoices: shown,
     rejected: [...rejected],
     pending,
     problems: [...problems],

@@ -16,7 +16,8 @@ interface Weighed {
   readonly tiers: readonly unknown[] | null;
 }
 
-const weightOf = ({ tiers, ...item }: Weighed): number => {
+/** About how many bytes an item takes in an answer. */
+export const weightOf = ({ tiers, ...item }: Weighed): number => {
   const texts = [item.description, item.serviceName, item.serviceCode, item.unit];
   return itemBytes + Buffer.byteLength(JSON.stringify(texts)) + tierBytes * (tiers?.length ?? 0);
 };

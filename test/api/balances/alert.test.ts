@@ -14,7 +14,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 import { createWallet } from '../../support/billing/wallets.js';
 
 describe('alerts', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let serviceId: string;
   let accountId: string;

@@ -13,7 +13,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** What the database keeps in arrays has all its digits, as what is in columns of its own has. */
 describe('amounts that no float holds', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   /** 2 ^ 53 + 1: its float is the number before it. */
   const odd = '9007199254740993';

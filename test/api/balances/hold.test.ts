@@ -9,7 +9,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 import { addGrant, createWallet, readEntries, shortEntry } from '../../support/billing/wallets.js';
 
 describe('holds', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let serviceId: string;
   let count = 0;

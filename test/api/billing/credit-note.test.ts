@@ -5,7 +5,7 @@ import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('POST /v1/invoices/{invoiceId}/credit-notes', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let accountId = '';
   before(async () => {

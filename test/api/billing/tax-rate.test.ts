@@ -13,7 +13,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 const path = '/v1/tax-rates';
 
 describe('tax rates', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
 
   it('are made, listed by code, changed and deleted', async () => {

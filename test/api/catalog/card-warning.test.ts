@@ -28,7 +28,7 @@ const cardOf = (unitRate: number, conditions: Readonly<Record<string, string>> =
 });
 
 describe('cards whose conditions differ', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
 
   const prepare = async () => {
     const tenant = await instance.tenant();

@@ -10,7 +10,7 @@ const process = async (name: string): Promise<typeof RatingContexts> =>
   (await import(`../../../src/queries/usage/rating-context.js?${name}`)) as typeof RatingContexts;
 
 describe('the version by which rating knows what it has read', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
 
   /** Calls at 0.01 by the catalog and, for acme, at 2 by an exception card. */

@@ -12,7 +12,7 @@ const seatsCard = (unitRate: number) => ({
 
 // docs/decisions/0308
 describe('an attribute of a service that is renamed', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   /** A service at 31 for each seat, and a line of it; `rename` changes the name in the catalog. */

@@ -4,7 +4,7 @@ import { waitUntilRated } from '../../support/billing/usage.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('natural keys', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let accountId: string;
   let serviceId: string;

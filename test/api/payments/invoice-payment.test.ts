@@ -11,7 +11,7 @@ import {
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('invoices that are paid and voided', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let accountId: string;
   let serviceId: string;

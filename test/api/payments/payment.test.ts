@@ -6,7 +6,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 const payments = `${external}/payments`;
 
 describe('payments', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let accountId: string;
   before(async () => {

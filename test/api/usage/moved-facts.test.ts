@@ -36,7 +36,7 @@ const withoutOwnIds = (answer: unknown): string[] =>
 
 /** Facts in the form of versions before docs/decisions/0321, and while workers move them. */
 describe('facts of earlier versions', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let externalIds: string[];
   before(async () => {

@@ -13,7 +13,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 const path = `${external}/rated-transactions`;
 
 describe('rated transactions', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let acme: string;
   let serviceId: string;

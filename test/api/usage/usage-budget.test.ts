@@ -32,7 +32,7 @@ const logicOf = (name: string, ...counts: number[]) => ({
 });
 
 describe('the budget of formulas', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   before(async () => {
     await createAccount(tenant, 'acme');

@@ -16,7 +16,7 @@ const reason = 'Sent by a test.';
 
 describe('rejected events that are dismissed by filter', function () {
   this.timeout(120_000);
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   let tenant: TestTenant;
   let serviceId: string;
   beforeEach(async () => {

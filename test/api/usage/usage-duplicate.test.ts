@@ -13,7 +13,7 @@ import {
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('usage events that are sent again', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let serviceId: string;
   beforeEach(async () => {

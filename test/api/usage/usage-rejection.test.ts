@@ -16,7 +16,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 const retry = (tenant: TestTenant, id: string) => tenant.post(`/v1/usage-events/${id}/retry`);
 
 describe('usage events that cannot be rated', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let accountId: string;
   const services: Record<string, string> = {};

@@ -13,7 +13,7 @@ const path = '/v1/usage-events/rejections';
 
 // spec/beyond.md R460
 describe('rejected events by reason', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let calls: string;
   let texts: string;

@@ -40,7 +40,7 @@ describe('a retry that takes longer than a request waits', () => {
 });
 
 describe('a retry while outcomes are read', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   it('leaves no event among the rejected ones that is rated', async () => {

@@ -39,7 +39,7 @@ function comparable({ ratedTransactions, ...shown }: Shown) {
 }
 
 describe('a simulation of usage', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let serviceId: string;
   before(async () => {

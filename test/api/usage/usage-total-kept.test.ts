@@ -33,7 +33,7 @@ const questionsOfCharges = [
 
 /** What is kept of totals so that they are found quickly (docs/decisions/0320). */
 describe('kept totals of usage', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   before(async () => {
     for (const name of ['a', 'b']) await createAccount(tenant, name);

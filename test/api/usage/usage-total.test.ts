@@ -28,7 +28,7 @@ const short = ({ bucket, group, currency, events, quantity, amount }: Row): stri
   ].join(' ');
 
 describe('totals of usage', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let acme: string;
   let other: string;

@@ -6,7 +6,7 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 // spec/beyond.md R461
 describe('the approval of a record', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
 
   const approval = async (id: string) => (await tenant.get(`/v1/approvals/${id}`).expect(200)).body;

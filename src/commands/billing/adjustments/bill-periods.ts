@@ -7,6 +7,7 @@ import {
   roundToMinorUnit,
   ZERO,
 } from '../../../kernel/numbers/money.js';
+import { mapInPortions } from '../../../kernel/portions.js';
 import { referenceData } from '../../../kernel/reference-data.js';
 import { dayBefore } from '../../../kernel/time/date.js';
 import { periodOf } from '../../../kernel/time/period.js';
@@ -37,8 +38,11 @@ export interface PeriodItem {
  * The items of what adjustments bill, with the ids that a run gives them; those of 0, too: credits may have to
  * go back although nothing is billed.
  */
-export const periodItems = (charges: readonly PeriodCharge[], seed: string): PeriodItem[] =>
-  charges.flatMap((charge) => {
+export async function periodItems(
+  charges: readonly PeriodCharge[],
+  seed: string,
+): Promise<PeriodItem[]> {
+  const items = await mapInPortions(charges, (charge) => {
     const { adjustment, start } = charge;
     const invoiceId = seededId(seed, `${adjustment.accountId}${adjustment.currency}Charge`);
     return charge.parts.map((part, index) => {
@@ -46,6 +50,8 @@ export const periodItems = (charges: readonly PeriodCharge[], seed: string): Per
       return { charge, ...part, invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
     });
   });
+  return items.flat();
+}
 
 /** Items without those of which nothing is billed and no credit goes back. */
 export const shownItems = (

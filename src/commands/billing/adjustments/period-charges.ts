@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { defined } from '../../../kernel/defined.js';
 import { Decimal, ONE, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { Portions } from '../../../kernel/portions.js';
+import { eachInPortions, Portions } from '../../../kernel/portions.js';
 import { dayAfter } from '../../../kernel/time/date.js';
 import type { Days } from '../../../kernel/time/billing-calendar.js';
 import { periodOf, type Period } from '../../../kernel/time/period.js';
@@ -98,7 +98,7 @@ export async function findPeriodCharges(
   if (adjustments.length === 0) return [];
   const accountIds = [...new Set(adjustments.map(({ accountId }) => accountId))];
   const earlier = await AdjustmentCharge.ofAccounts(db, tenantId, accountIds);
-  const periods = touchedPeriods(facts, earlier).sort(byOrder);
+  const periods = (await touchedPeriods(facts, earlier)).sort(byOrder);
   const spent = await spentOf(db, tenantId, facts, periods);
   const rowsByDay = new ByDay<EarlierRow>();
   for (const row of earlier) rowsByDay.add(row, row.periodStart, { row, made: madeBefore(row) });
@@ -151,10 +151,10 @@ export async function findPeriodCharges(
 }
 
 /** The periods that this run may bill, or that what it takes has changed. */
-function touchedPeriods(
+async function touchedPeriods(
   { adjustments, usage, recurring, windows }: Facts,
   earlier: readonly AdjustmentCharge[],
-): AdjustedPeriod[] {
+): Promise<AdjustedPeriod[]> {
   const first = new Map([...windows].map(([accountId, window]) => [accountId, window.first]));
   const touch = (accountId: string, day: string): void => {
     const known = first.get(accountId);
@@ -165,7 +165,9 @@ function touchedPeriods(
   // What was voided and not billed again since.
   for (const row of earlier) if (row.voidedAt !== null) touch(row.accountId, row.periodStart);
   const periods: AdjustedPeriod[] = [];
+  const portions = new Portions();
   for (const adjustment of adjustments) {
+    if (portions.isOver) await portions.rest();
     const { from, to, accountId } = adjustment;
     const window = windows.get(accountId);
     const since = first.get(accountId);
@@ -242,20 +244,21 @@ async function spentOf(
   const add = ({ byTaxCode }: Spent, taxCode: string | null, amount: Decimal): void => {
     byTaxCode.set(taxCode, (byTaxCode.get(taxCode) ?? ZERO).plus(amount));
   };
-  for (const { place, taxCode, amount, paid } of await readSpent(db, tenantId, asked)) {
+  const rows = await readSpent(db, tenantId, asked);
+  await eachInPortions(rows, ({ place, taxCode, amount, paid }) => {
     const of = found[place - 1];
-    if (!of) continue;
+    if (!of) return;
     add(of, taxCode, new Decimal(amount));
     of.paid = of.paid.plus(paid);
-  }
+  });
   const recurringOf = recurringByDay(recurring);
-  for (const [index, period] of periods.entries()) {
+  await eachInPortions(periods, (period, index) => {
     for (const charge of recurringOf(period)) {
       const of = found[index];
       if (of)
         add(of, names.rows.get(charge.part.taxRowId ?? '')?.taxCode ?? null, charge.part.amount);
     }
-  }
+  });
   return found;
 }
 

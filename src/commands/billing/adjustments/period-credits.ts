@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
+import { eachInPortions, mapInPortions } from '../../../kernel/portions.js';
 import type { AdjustmentCharge } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { WalletEntry } from '../../../models/balances/wallet-entry.js';
 import { netOfGrants, negated, type GrantPart } from '../../balances/grant-part.js';
@@ -172,13 +173,13 @@ function byCharge(items: readonly PeriodItem[]): (readonly [PeriodCharge, Period
  * The items as grants may pay them: top-ups, where they have not paid them already; of what a maximum bills
  * again what it had given back to them, for the rest lowers what was billed (spec/beyond.md R290).
  */
-export function payableOfPeriods(
+export async function payableOfPeriods(
   items: readonly PeriodItem[],
   credits: PeriodCredits,
-): UnpaidCharge[] {
+): Promise<UnpaidCharge[]> {
   const periods = new PaidPeriods(credits);
   const open = new Map<PeriodCharge, OwedBack>();
-  for (const [charge] of byCharge(items)) {
+  await eachInPortions(byCharge(items), ([charge]) => {
     const { earlier, amount } = charge;
     const parts = negated(partsOfRows(earlier, credits)).filter((part) => part.amount.gt(ZERO));
     const more = periods.due(charge).minus(periods.before(charge));
@@ -187,8 +188,8 @@ export function payableOfPeriods(
     // As if all of it were paid; below zero it goes back.
     const now = more.isNegative() ? more : most;
     periods.show(charge, now.minus(periods.unshown(charge)));
-  }
-  return items.map(({ chargeId: id, charge, amount }) => {
+  });
+  return mapInPortions(items, ({ chargeId: id, charge, amount }) => {
     const { accountId, currency, serviceId, kind } = charge.adjustment;
     const payable = { id, accountId, currency, serviceId, usageType: 'Charge' };
     const owedBack = open.get(charge) ?? { parts: [], open: ZERO };
@@ -200,15 +201,15 @@ export function payableOfPeriods(
 }
 
 /** What has to go back of each item (spec/beyond.md R290, R388, R389). */
-export function findUncredited(
+export async function findUncredited(
   items: readonly PeriodItem[],
   recurring: readonly RecurringCharged[],
   credits: PeriodCredits,
   paidNow: PaidNow,
-): Map<PeriodItem, Uncredited> {
+): Promise<Map<PeriodItem, Uncredited>> {
   const byItem = new Map<PeriodItem, Uncredited>();
   const periods = new PaidPeriods(credits, recurring, paidNow);
-  for (const [charge, own] of byCharge(items)) {
+  await eachInPortions(byCharge(items), ([charge, own]) => {
     const now = sum(own.map(paidNow.ofItem));
     const before = periods.before(charge);
     const surplus = Decimal.max(before.plus(now).minus(periods.due(charge)), ZERO);
@@ -217,9 +218,9 @@ export function findUncredited(
     const returned = isMaximum ? surplus : Decimal.min(surplus, Decimal.max(before, ZERO));
     const onInvoice = returned.plus(periods.unshown(charge));
     periods.show(charge, now.minus(onInvoice));
-    if (onInvoice.isZero() && returned.isZero()) continue;
+    if (onInvoice.isZero() && returned.isZero()) return;
     for (const [item, part] of byAmount(own, { onInvoice, returned })) byItem.set(item, part);
-  }
+  });
   return byItem;
 }
 
