@@ -47,7 +47,7 @@ export function checkPathValues(
 
 /** A parameter that may be repeated is a list, even of one. 400: one that may not be, is. */
 function valueOf(name: string, schema: TSchema | undefined, value: unknown): unknown {
-  const isList = (schema as { type?: string } | undefined)?.type === 'array';
+  const isList = schema !== undefined && 'type' in schema && schema.type === 'array';
   if (isList) return typeof value === 'string' ? [value] : value;
   if (schema !== undefined && Array.isArray(value)) {
     throw problem.validation(`'${name}' must be given once; it is there ${value.length} times`, {

@@ -79,7 +79,14 @@ async function startServers(): Promise<TestServers> {
     await removeData();
     throw error;
   });
-  stopOwn = () => servers.stop().finally(removeData);
+  const stopServers = async (): Promise<void> => {
+    try {
+      await servers.stop();
+    } finally {
+      await removeData();
+    }
+  };
+  stopOwn = stopServers;
   await execute(
     servers.databaseUrl,
     ...(config.databaseUrl === undefined ? withoutDisk : []),
@@ -90,7 +97,7 @@ async function startServers(): Promise<TestServers> {
   const pooler = hasPooler() ? await startPooler(servers.databaseUrl, { poolSize: 8 }) : undefined;
   stopOwn = async () => {
     await pooler?.stop();
-    await servers.stop().finally(removeData);
+    await stopServers();
   };
   return {
     databaseUrl: servers.databaseUrl,
