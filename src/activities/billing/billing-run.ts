@@ -1,6 +1,6 @@
 import type { BilledAccounts } from '../../commands/billing/bill-accounts.js';
 import { billEach } from '../../commands/billing/bill-one-by-one.js';
-import { presentBilledInvoice } from '../../commands/billing/billed-invoice.js';
+import { presentBilledInvoices } from '../../commands/billing/billed-invoice.js';
 import {
   billingSizes,
   draftsThatFit,
@@ -79,11 +79,8 @@ export function billingRunActivities(platform: Platform) {
           billBatch(scope, run.executionId, batch),
         );
         const isDryRun = batch.input.dryRun === true;
-        const drafts: object[] = [];
-        for (const invoice of isDryRun ? draftsWorthShowing(invoices) : []) {
-          drafts.push((await jsonSafeInPortions(await presentBilledInvoice(invoice))) as object);
-        }
-        const shown = draftsThatFit([], drafts);
+        const drafts = await presentBilledInvoices(isDryRun ? draftsWorthShowing(invoices) : []);
+        const shown = draftsThatFit([], (await jsonSafeInPortions(drafts)) as object[]);
         return { invoices: invoices.length, problems, drafts: shown };
       }),
 

@@ -42,7 +42,12 @@ import {
   readPeriodCredits,
 } from './adjustments/period-credits.js';
 import { returnUncredited } from './adjustments/return-uncredited.js';
-import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
+import {
+  invoiceRow,
+  itemRow,
+  presentBilledInvoices,
+  type BilledInvoice,
+} from './billed-invoice.js';
 import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
 import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
 import { findDifferences, keepDifferences } from './differences/credited-before.js';
@@ -53,7 +58,7 @@ import {
   type WaitingDifference,
 } from './differences/waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
-import { recordWebhookEvents, type WebhookEventInput } from '../webhooks/webhook-event.js';
+import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
 /** Accounts to bill for a period, and the execution of the billing run that bills them. */
 export interface BillAccounts {
@@ -354,11 +359,7 @@ async function recordPostedInvoices(
   executionId: string,
 ): Promise<void> {
   await recordWebhookEvents(trx, scope, ['invoice.posted'], async () => {
-    const events: WebhookEventInput[] = [];
-    for (const invoice of invoices) {
-      const data = await presentBilledInvoice(invoice, undefined, executionId);
-      events.push({ event: 'invoice.posted', recordId: invoice.id, data });
-    }
-    return events;
+    const shown = await presentBilledInvoices(invoices, undefined, executionId);
+    return shown.map((data) => ({ event: 'invoice.posted' as const, recordId: data.id, data }));
   });
 }

@@ -87,10 +87,13 @@ export function itemRow(
   };
 }
 
-/** The first items of an invoice as the API shows them, as many as fit into these bytes; in portions. */
-async function presentItems({ items, names, currency }: BilledInvoice, bytesMax: number) {
+/** The first items of an invoice as the API shows them, as many as fit into these bytes. */
+async function presentItems(
+  { items, names, currency }: BilledInvoice,
+  bytesMax: number,
+  portions: Portions,
+) {
   const shown: ReturnType<typeof presentBilledItem>[] = [];
-  const portions = new Portions();
   let bytes = 0;
   for (const [position, draft] of items.entries()) {
     const { proration, tiers } = draft;
@@ -103,16 +106,34 @@ async function presentItems({ items, names, currency }: BilledInvoice, bytesMax:
   return shown;
 }
 
+type ShownItems = Awaited<ReturnType<typeof presentItems>>;
+
 /** An invoice of a run as the API shows it; a draft, of a dry run, has no number. */
-export async function presentBilledInvoice(
-  invoice: BilledInvoice,
+type ShownInvoice = Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & {
+  readonly invoiceNo: string | null;
+};
+
+/** Invoices of a run as the API shows them, in portions, each with as many items as fit into these bytes. */
+export async function presentBilledInvoices(
+  invoices: readonly BilledInvoice[],
   itemBytes = itemBytesMax,
   executionId: string | null = null,
-): Promise<
-  Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null }
-> {
+): Promise<ShownInvoice[]> {
+  const shown: ShownInvoice[] = [];
+  const portions = new Portions();
+  for (const invoice of invoices) {
+    const items = await presentItems(invoice, itemBytes, portions);
+    shown.push(presentBilledInvoice(invoice, items, executionId));
+  }
+  return shown;
+}
+
+function presentBilledInvoice(
+  invoice: BilledInvoice,
+  items: ShownItems,
+  executionId: string | null,
+): ShownInvoice {
   const { currency } = invoice;
-  const items = await presentItems(invoice, itemBytes);
   const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
   return {
     id: row.id,

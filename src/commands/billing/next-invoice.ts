@@ -11,7 +11,7 @@ import { itemBytesMax } from '../../queries/billing/item-page.js';
 import { countOpenUsage } from '../../queries/usage/left-out-usage.js';
 import type * as schema from '../../schemas/billing/next-invoice.js';
 import { billEach } from './bill-one-by-one.js';
-import { presentBilledInvoice } from './billed-invoice.js';
+import { presentBilledInvoices } from './billed-invoice.js';
 
 /** The calendar month of a day. */
 function monthOf(day: string): Days {
@@ -58,14 +58,12 @@ export async function previewNextInvoice(
   });
   // All of them share the bytes of one answer.
   const bytesMax = itemBytesMax / Math.max(invoices.length, 1);
-  const shown: Awaited<ReturnType<typeof presentBilledInvoice>>[] = [];
-  for (const invoice of invoices) shown.push(await presentBilledInvoice(invoice, bytesMax));
   return {
     accountId,
     periodStart: period.first,
     periodEnd: period.last,
     invoiceDate,
-    invoices: shown,
+    invoices: await presentBilledInvoices(invoices, bytesMax),
     rejected: [...rejected],
     pending,
     problems: [...problems],
