@@ -54,11 +54,20 @@ export class RatingSlots {
     return this.#rests.size;
   }
 
-  /** Assigns free slots to waiting partitions, and returns those that got one. */
-  take<W extends Wanting>(waiting: readonly W[], now: number): W[] {
+  /**
+   * Assigns free slots to waiting partitions, and returns those that got one. `isOld`: what is known of one
+   * was read before its last range ended.
+   */
+  take<W extends Wanting>(
+    waiting: readonly W[],
+    now: number,
+    isOld: (wanting: W) => boolean = () => false,
+  ): W[] {
     this.#forgetRested(waiting);
     const idle = waiting
-      .filter((each) => !this.#active.has(keyOf(each)) && !this.#isResting(each, now))
+      .filter(
+        (each) => !this.#active.has(keyOf(each)) && !this.#isResting(each, now) && !isOld(each),
+      )
       .sort(
         (a, b) =>
           this.#lastServed(a.tenantId) - this.#lastServed(b.tenantId) ||

@@ -93,9 +93,12 @@ export class UsageConsumer {
   async #look(): Promise<void> {
     if (this.#slots.isBusy && this.#isLookingLater()) return;
     this.#lookedAt = performance.now();
+    // One that is being rated now may have ended when its offset has been read: it would be started again in
+    // vain, and waited for. Its end asks for another look.
+    const before = new Set(this.#active.keys());
     const waiting = (await this.#intake?.waiting()) ?? [];
     this.#platform.metrics.showWaiting(waiting);
-    this.#startWaiting(waiting);
+    this.#startWaiting(waiting, (each) => before.has(keyOf(each)));
   }
 
   /** Whether the last search was a moment ago; then the next one is delayed. */
@@ -109,9 +112,12 @@ export class UsageConsumer {
     return true;
   }
 
-  #startWaiting(waiting: readonly WaitingPartition[]): void {
+  #startWaiting(
+    waiting: readonly WaitingPartition[],
+    isOld: (partition: WaitingPartition) => boolean,
+  ): void {
     if (this.#watch.isStopped) return;
-    for (const each of this.#slots.take(waiting, Date.now())) {
+    for (const each of this.#slots.take(waiting, Date.now(), isOld)) {
       const key = keyOf(each);
       const work = this.#rate(each).finally(() => {
         this.#active.delete(key);

@@ -6,7 +6,7 @@ import type { Platform } from '../../src/process/platform.js';
 import { UsageConsumer } from '../../src/worker/usage-consumer.js';
 
 /** A consumer whose log and workflows are here; a range is rated when it is told so. */
-async function openConsumer(waiting: WaitingPartition[]) {
+async function openConsumer(waiting: WaitingPartition[], answering = () => Promise.resolve()) {
   const started: { readonly range: UsageRange; readonly at: number }[] = [];
   let publish = (): void => undefined;
   const start = (
@@ -24,7 +24,11 @@ async function openConsumer(waiting: WaitingPartition[]) {
       openIntake: (onPublished: () => void) => {
         publish = onPublished;
         return Promise.resolve({
-          waiting: () => Promise.resolve([...waiting]),
+          waiting: async () => {
+            const found = [...waiting];
+            await answering();
+            return found;
+          },
           close: () => Promise.resolve(),
         });
       },
@@ -41,7 +45,7 @@ async function openConsumer(waiting: WaitingPartition[]) {
     while (started.length < count) await wait(1);
     return started[count - 1];
   };
-  return { consumer, publish, untilStarted };
+  return { consumer, publish, untilStarted, started };
 }
 
 describe('the consumer of usage', () => {
@@ -69,5 +73,31 @@ describe('the consumer of usage', () => {
     }
     consumer.onRated({ tenantId: 'other', partition: 0, firstOffset: 1, endOffset: 2 });
     await consumer.drain();
+  });
+
+  it('starts no range again that has ended while it looked', async () => {
+    const first = { tenantId: 'one', partition: 0, offset: 0, end: 1 };
+    const waiting = [first];
+    let answer: (() => void) | undefined;
+    let isHeld = false;
+    const { consumer, publish, untilStarted, started } = await openConsumer(waiting, () =>
+      isHeld ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve(),
+    );
+    await untilStarted(1);
+    // It looks, and finds the range that is being rated with what was published behind it.
+    waiting.splice(0, 1, { ...first, end: 2 });
+    isHeld = true;
+    publish();
+    while (answer === undefined) await wait(1);
+    isHeld = false;
+    waiting.splice(0, 1, { ...first, offset: 1, end: 2 });
+    consumer.onRated({ tenantId: 'one', partition: 0, firstOffset: 0, endOffset: 1 });
+    await wait(5);
+    answer();
+    const second = await untilStarted(2);
+    expect(second?.range).to.include({ firstOffset: 1, endOffset: 2 });
+    consumer.onRated({ tenantId: 'one', partition: 0, firstOffset: 1, endOffset: 2 });
+    await consumer.drain();
+    expect(started).to.have.length(2);
   });
 });
