@@ -127,6 +127,40 @@ describe('the rows of a tenant that is moved', function () {
     expect(await flip()).to.be.above(0);
   });
 
+  // What PostgreSQL does with such a transaction takes a statement's hold on the pages that it reads.
+  it('are compared where others change tables while changes begin to be kept', async () => {
+    const session = async (): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: place.sourceUrl });
+      await client.connect();
+      return client;
+    };
+    const [first, second, third] = await Promise.all([session(), session(), session()]);
+    const begin = async (client: pg.Client): Promise<void> => {
+      await client.query('begin');
+      await client.query('select pg_current_xact_id()');
+    };
+    const untilWaitedFor = async (client: pg.Client): Promise<void> => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const waits = `select from pg_stat_activity where application_name = $1
+        and query like '%pg_create_logical_replication_slot%' and $2 = any (pg_blocking_pids(pid))`;
+      for (let count = 0; count === 0; await wait(20)) {
+        const values = [moveName(place.tenantId), rows[0]?.pid];
+        count = (await target.query(waits, values)).rowCount ?? 0;
+      }
+    };
+    await begin(first);
+    const comparing = isCopyTrue(place).catch((error: unknown) => String(error));
+    await untilWaitedFor(first);
+    await begin(second);
+    await first.query('commit');
+    await untilWaitedFor(second);
+    await third.query('create table other_table (id int)');
+    await second.query('commit');
+    const answer = await comparing;
+    await Promise.all([first, second, third].map((client) => client.end()));
+    expect(answer).to.equal(true);
+  });
+
   it('end the move where they differ from the start, in a row that is too much, too', async () => {
     await spoil(rename, accountIdOf(7));
     await spoil(addLate, lateId);
