@@ -1,9 +1,9 @@
-import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { openLog } from '../../src/platform/log.js';
 import { installRuntime } from '../../src/platform/temporal/temporal.js';
 import { loadWorkflowBundle } from '../../src/worker/workflow-bundle.js';
 import * as workflows from '../../src/workflows/index.js';
+import { replayHistories } from '../support/servers/histories.js';
 import { listHistories, readHistory } from './history-file.js';
 
 /** A workflow that was started by an older release has to go on under this one. */
@@ -16,12 +16,15 @@ describe('replay', function () {
   it('of every recorded history takes the same way', async () => {
     const workflowBundle = await loadWorkflowBundle(openLog('silent'));
     const replayed = new Set<string>();
-    for (const name of await listHistories()) {
-      const history = await readHistory(name);
-      const [first] = history.events;
-      replayed.add(first?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '');
-      await Worker.runReplayHistory({ workflowBundle }, history, name);
+    async function* recorded() {
+      for (const workflowId of await listHistories()) {
+        const history = await readHistory(workflowId);
+        const [first] = history.events;
+        replayed.add(first?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '');
+        yield { workflowId, history };
+      }
     }
+    await replayHistories(workflowBundle, recorded());
     expect([...replayed]).to.have.members(Object.keys(workflows));
   });
 
@@ -30,10 +33,11 @@ describe('replay', function () {
     const history = await readHistory('rate-usage-after-failures.1.json');
     const started = history.events[0]?.workflowExecutionStartedEventAttributes;
     if (started) started.workflowType = { name: 'retryUsage' };
-    const outcome = await Worker.runReplayHistory({ workflowBundle }, history, 'changed').then(
+    const changed = [{ workflowId: 'changed', history }];
+    const outcome = await replayHistories(workflowBundle, changed).then(
       () => 'replayed',
-      (error: unknown) => (error as Error).name,
+      (error: Error) => `${error.message}: ${(error.cause as Error).name}`,
     );
-    expect(outcome).to.equal('DeterminismViolationError');
+    expect(outcome).to.equal('changed takes another way: DeterminismViolationError');
   });
 });

@@ -1,4 +1,5 @@
-import type { Client } from '@temporalio/client';
+import type { Client, HistoryAndWorkflowId } from '@temporalio/client';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import type { TestTenant } from './instance.js';
 
 /** The workflow that an execution is run by. */
@@ -23,4 +24,17 @@ export async function historiesOf(client: Client, workflowId: string) {
     runId = first?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
   }
   return histories;
+}
+
+/** Replays them, one after the other, by one worker: to start one takes longer than most histories. */
+export async function replayHistories(
+  workflowBundle: WorkflowBundle,
+  histories: Iterable<HistoryAndWorkflowId> | AsyncIterable<HistoryAndWorkflowId>,
+): Promise<void> {
+  for await (const { workflowId, error } of Worker.runReplayHistories(
+    { workflowBundle },
+    histories,
+  )) {
+    if (error) throw new Error(`${workflowId} takes another way`, { cause: error });
+  }
 }

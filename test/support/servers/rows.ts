@@ -72,7 +72,9 @@ export async function openPhotographer(
   databaseUrl: string,
   tenantId?: string,
 ): Promise<Photographer> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  // To start processes that help with tables this small takes longer than to read them.
+  const options = '-c max_parallel_workers_per_gather=0';
+  const client = new pg.Client({ connectionString: databaseUrl, options });
   await client.connect();
   const tables = (await listTables(client)).filter(
     ({ name, hasTenant }) => !besides.has(name) && (hasTenant || tenantId === undefined),
