@@ -21,7 +21,7 @@ const countRows = (url: string, sql: string, values: unknown[]): Promise<number>
   });
 
 describe('totals of lists', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
 
   const totalOf = async (tenant: TestTenant, path: string): Promise<number> => {
     const { body } = await tenant.get(path).expect(200);

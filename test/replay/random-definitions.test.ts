@@ -12,7 +12,7 @@ const count = Number(process.env['DURABILL_DEFINITIONS'] ?? 25);
 
 describe('executions of random definitions', function () {
   this.timeout(count * 20_000);
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   const operation = (operationId: string, more: object = {}) => ({

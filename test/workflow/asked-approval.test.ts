@@ -9,7 +9,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 type Body = ReturnType<typeof JSON.parse>;
 
 describe("tenants' workflows: approvals", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let count = 0;
 

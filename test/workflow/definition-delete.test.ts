@@ -12,7 +12,7 @@ const start = { data: {}, async: true };
 
 // spec/beyond.md R321
 describe("tenants' workflows that are deleted while they are started", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   const until = async <Found>(look: () => Promise<Found | undefined>): Promise<Found> => {

@@ -9,7 +9,7 @@ const fromInput = 'input-4712';
 
 // spec/beyond.md R408
 describe("tenants' workflows that give secrets their values", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let server: Awaited<ReturnType<typeof openServer>>;
   before(async () => {

@@ -26,7 +26,7 @@ const stop = { raise: { error: { type: 'urn:stop', status: 409, title: 'Stop' } 
 
 describe("what takes tasks of tenants' workflows back", function () {
   this.timeout(rounds * 240_000);
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
   let server: Awaited<ReturnType<typeof openServer>>;
   beforeEach(async () => {

@@ -20,7 +20,7 @@ const payment = (reference: string, rest: object = {}) => ({
 });
 
 describe('a flow for many start nodes at once', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
   let payerId = '';
   beforeEach(async () => {
@@ -202,7 +202,7 @@ describe('a flow for many start nodes at once', () => {
 });
 
 describe('every flow in a batch', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
 
   for (const [workflow, { slug }] of flowList) {
     // spec/flows.md R39

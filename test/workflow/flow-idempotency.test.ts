@@ -5,7 +5,7 @@ import { external } from '../support/servers/instance.js';
 import { useInstance } from '../support/servers/use-instance.js';
 
 describe('an Idempotency-Key gives one effect', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
 
   for (const [workflow, flow] of flowList) {
     // spec/flows.md R33

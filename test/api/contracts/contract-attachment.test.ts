@@ -18,7 +18,7 @@ const address = '/api/q2c-entity-services/CONTRACT';
 const period = { startDate: '2026-01-01', endDate: '2026-12-31' };
 
 describe('services attached to contracts', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance);
 
   /** A contract in USD and a service with the dimensions Calls, Seats, Region and Customer. */

@@ -21,7 +21,7 @@ const count = 1_001;
 // spec/beyond.md R520
 describe('the execution of a retry of many events', function () {
   this.timeout(120_000);
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   let tenant: TestTenant;
   beforeEach(async () => {
     tenant = await instance.tenant();

@@ -35,7 +35,7 @@ const ask = ({ scope }: TestTenant, changes: Partial<Approval> = {}): Promise<st
   });
 
 describe('approvals', () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const tenant = useTenant(instance, { forEachTest: true });
 
   const account = async (): Promise<string> =>

@@ -13,7 +13,7 @@ const definitionOf = (name: string, size = 1) => ({
 
 // spec/beyond.md R521
 describe("tenants' workflows of a name that became built in later", () => {
-  const instance = useInstance({ withWorkers: true });
+  const instance = useInstance({ withWorkers: true, isShared: true });
   const names = ['retry-usage', 'promote-repricing', 'dismiss-usage-events'];
 
   /** What a tenant has that published it before: it is made under another name, and gets this one. */
