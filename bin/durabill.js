@@ -15,4 +15,4 @@ try {
 // Once the start has said that all is ready: it needs both processors until then (docs/decisions/0469).
 if (process.argv.includes('start')) process.once('durabill.ready', bundleConsoleBeside);
 process.setSourceMapsEnabled(true);
-await import('../dist/cli/main.js');
+await import('../dist/program/main.js');

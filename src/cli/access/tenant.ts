@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, type Command } from 'commander';
-import countries from 'i18n-iso-countries';
+import countries from 'i18n-iso-countries/index.js';
 import type { Seller, Tenant } from '../../access/tenants.js';
 import { parseCount } from '../options.js';
 import { registerErasure } from '../ageing/erasure.js';
