@@ -76,6 +76,35 @@ describe('a billing run over many periods', () => {
   });
 });
 
+// spec/beyond.md R287
+describe('adjustments that began long before what a run bills', () => {
+  const story = useStory();
+
+  it('leave the thread to others, and come to the same', async () => {
+    const accountId = await story.account('old');
+    const serviceId = await story.service('Calls', {
+      rateCards: [usdCard(priceOfEach('api_calls', 1))],
+    });
+    // From then on there are 2.6 million days of which nothing was billed.
+    await story.send(usage('old', serviceId, { eventTimestamp: '1900-01-01T12:00:00Z' }));
+    const agreed = { accountId, currency: 'USD', period: 'Daily', value: 2 };
+    for (const [kind, from] of [
+      ['minimum', '1900-01-01'],
+      ['commitment', '8990-01-01'],
+    ] as const) {
+      await story.tenant.post('/v1/adjustments', { ...agreed, kind, from }).expect(201);
+    }
+    const { longestMs } = await watchLoop(async () => {
+      const days = ['8990-01-01', '8990-01-03'] as const;
+      const run = await runBilling(story.tenant, ...days, { accountId, dryRun: true });
+      // The usage of 1900, and 2 for each of three days, of which the commitment asks no more.
+      const items = run.invoices?.flatMap((invoice) => invoice.items) ?? [];
+      expect(items.map(({ amount }) => amount)).to.deep.equal([100, 2, 2, 2]);
+    });
+    expect(longestMs).to.be.below(1_000);
+  }).timeout(180_000);
+});
+
 describe('a billing run over usage at many rates', () => {
   const story = useStory({ forEachTest: true });
   const { tenant } = story;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
+import { watchLoop } from '../support/servers/event-loop.js';
 import { useStory } from '../support/story/story.js';
 
 interface Period {
@@ -49,6 +50,26 @@ describe('what if: minimums, maximums and commitments', () => {
   };
   const accountsOf = async (id: string) =>
     (await tenant.get(`/v1/repricings/${id}/accounts`).expect(200)).body.data;
+
+  // spec/beyond.md R235
+  it('leave the thread to others, of as many periods as may be, and refuse more', async () => {
+    const { accountId } = await used();
+    const daily = (from: string) => tried(accountId, 'minimum', 1, { period: 'Daily', from });
+    let output;
+    const { longestMs } = await watchLoop(async () => {
+      output = await reprice([daily('1972-01-01')], { from: '1972-01-01', to: '2026-04-01' });
+    });
+    // 19,814 days of 1.00, but for the 10th of March, which comes to that, and the 20th, to 2.00.
+    expect(output).to.deep.include({ before: usd(3), after: usd(19_815) });
+    expect(longestMs).to.be.below(1_000);
+    const always = { from: '0001-01-01', to: '9999-12-31', changes: [daily('0001-01-01')] };
+    const refused = await watchLoop(async () => {
+      const data = { name: 'Try', ...always };
+      const { body } = await tenant.post('/v1/workflows/reprice/execute', { data });
+      expect(JSON.stringify(body)).to.contain('There are too many periods: choose fewer days.');
+    });
+    expect(refused.longestMs).to.be.below(1_000);
+  }).timeout(180_000);
 
   // spec/beyond.md R148, R235
   it('bring each whole period to what would be agreed', async () => {

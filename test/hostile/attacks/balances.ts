@@ -175,6 +175,44 @@ export const balanceAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'a minimum of every day since 1900, tried for as many days as may be, and billed in 8990',
+    operations: ['executeWorkflow'],
+    async run(attacker) {
+      const account = await attacker.make(`${external}/accounts`, {
+        name: `o-${attacker.stamp}`,
+        externalId: `old-${attacker.stamp}`,
+      });
+      const accountId = String(account?.['id']);
+      const agreed = { accountId, kind: 'minimum', value: 1, currency: 'USD', period: 'Daily' };
+      await attacker.make('/v1/adjustments', { ...agreed, from: '1900-01-01' });
+      const first = {
+        externalTransactionId: `old-${attacker.stamp}`,
+        serviceId: attacker.loot.params['serviceId'],
+        billingAccountRef: `old-${attacker.stamp}`,
+        eventTimestamp: '1900-01-01T12:00:00Z',
+        dimensions: { api_calls: '1' },
+      };
+      await attacker.make('/v1/ingest/usage', { key: `old-${attacker.stamp}`, message: first });
+      const tryFrom = (from: string, to: string) => ({
+        name: 'Try',
+        from,
+        to,
+        changes: [{ kind: 'adjustment', adjustment: { ...agreed, value: 2, from } }],
+      });
+      const days = { periodStart: '8990-01-01', periodEnd: '8990-01-31' };
+      const works: readonly (readonly [string, object])[] = [
+        ['billing-run', { ...days, accountId, dryRun: true }],
+        ['reprice', tryFrom('1999-01-01', '2026-01-01')],
+        ['reprice', tryFrom('0001-01-01', '9999-12-31')],
+      ];
+      await attacker.flood((index) => {
+        const [name, data] = works[index % works.length] ?? ['', {}];
+        const body = textOf({ data, async: true });
+        return { path: `/v1/workflows/${name}/execute`, method: 'POST', body };
+      });
+    },
+  },
+  {
     name: 'grants by the thousand on one wallet',
     operations: ['createWalletGrant', 'listWalletGrants', 'listWalletEntries'],
     async run(attacker) {

@@ -18,34 +18,44 @@ interface OrderedPeriod {
 }
 
 /** How long periods are, and then how many charges they are of: the account's are the widest. */
-function sizeOf({ period, contractId, lineageId, serviceId }: Sized): readonly number[] {
+function sizeOf({ period, contractId, lineageId, serviceId }: Sized): number {
   const scope = lineageId !== null ? 0 : contractId !== null ? 1 : 2;
-  return [frequencies.indexOf(period), scope * 2 + (serviceId === null ? 1 : 0)];
+  return frequencies.indexOf(period) * 10 + scope * 2 + (serviceId === null ? 1 : 0);
 }
 
 type Sized = Pick<ChargeScope, 'contractId' | 'lineageId' | 'serviceId'> & {
   readonly period: Frequency;
 };
 
-/** Below zero where the first is of fewer days, or of fewer charges on as many. */
-function compareSize(a: Sized, b: Sized): number {
-  const [one, other] = [sizeOf(a), sizeOf(b)];
-  return one[0] === other[0] ? (one[1] ?? 0) - (other[1] ?? 0) : (one[0] ?? 0) - (other[0] ?? 0);
-}
-
 /** Maximums, minimums, commitments; of one kind smaller ones first, since larger ones hold them. */
-export function byOrder(a: OrderedPeriod, b: OrderedPeriod): number {
-  const rank = ({ adjustment: { kind } }: OrderedPeriod): number => periodKinds.indexOf(kind);
-  const order = rank(a) - rank(b) || compareSize(a.adjustment, b.adjustment);
-  if (order !== 0) return order;
-  const key = ({ adjustment, start }: OrderedPeriod): string => `${adjustment.id}${start}`;
-  return key(a) < key(b) ? -1 : 1;
+const orderOf = ({ adjustment }: OrderedPeriod): number =>
+  periodKinds.indexOf(adjustment.kind) * 100 + sizeOf(adjustment);
+
+/** Shorter periods first, whatever is agreed; those of one length in the order in which they are applied. */
+const lengthOf = (period: OrderedPeriod): number =>
+  frequencies.indexOf(period.adjustment.period) * 1_000 + orderOf(period);
+
+/** Sorts by numbers that are looked up once: of 20,000 things, 300,000 pairs are compared. */
+function sortBy<T>(
+  things: readonly T[],
+  periodOf: (thing: T) => OrderedPeriod,
+  numberOf: (period: OrderedPeriod) => number,
+): T[] {
+  const placed = things.map((thing) => {
+    const period = periodOf(thing);
+    return { thing, number: numberOf(period), key: `${period.adjustment.id}${period.start}` };
+  });
+  placed.sort((a, b) => a.number - b.number || (a.key < b.key ? -1 : 1));
+  return placed.map(({ thing }) => thing);
 }
 
-/** Shorter periods first, whatever is agreed; those of one length in the order of `byOrder`. */
-export const byLength = (a: OrderedPeriod, b: OrderedPeriod): number =>
-  frequencies.indexOf(a.adjustment.period) - frequencies.indexOf(b.adjustment.period) ||
-  byOrder(a, b);
+/** In the order in which they are applied. */
+export const inOrder = <T extends OrderedPeriod>(periods: readonly T[]): T[] =>
+  sortBy(periods, (period) => period, orderOf);
+
+/** Shorter periods first. */
+export const shorterFirst = <T>(things: readonly T[], periodOf: (thing: T) => OrderedPeriod): T[] =>
+  sortBy(things, periodOf, lengthOf);
 
 /** What an adjustment has made of a period, in this run or before. */
 export interface Made extends ChargeScope {
@@ -88,7 +98,7 @@ export function countsFor(row: Made, period: OrderedPeriod): boolean {
   const { adjustment: of } = period;
   const isEarlier =
     row.kind === of.kind
-      ? compareSize(row, of) < 0
+      ? sizeOf(row) < sizeOf(of)
       : periodKinds.indexOf(row.kind) < periodKinds.indexOf(of.kind);
   return isEarlier && isWithin(row, period);
 }

@@ -15,8 +15,8 @@ import type { PeriodAdjustment } from '../../../queries/billing/adjustments/peri
 import { adjustPeriod } from '../../../rating/index.js';
 import { ByDay } from './by-day.js';
 import {
-  byOrder,
   countsFor,
+  inOrder,
   isShorterWithin,
   madeBefore,
   madeNow,
@@ -98,7 +98,7 @@ export async function findPeriodCharges(
   if (adjustments.length === 0) return [];
   const accountIds = [...new Set(adjustments.map(({ accountId }) => accountId))];
   const earlier = await AdjustmentCharge.ofAccounts(db, tenantId, accountIds);
-  const periods = (await touchedPeriods(facts, earlier)).sort(byOrder);
+  const periods = inOrder(await touchedPeriods(facts, earlier));
   const spent = await spentOf(db, tenantId, facts, periods);
   const rowsByDay = new ByDay<EarlierRow>();
   for (const row of earlier) rowsByDay.add(row, row.periodStart, { row, made: madeBefore(row) });
@@ -167,20 +167,45 @@ async function touchedPeriods(
   const periods: AdjustedPeriod[] = [];
   const portions = new Portions();
   for (const adjustment of adjustments) {
-    if (portions.isOver) await portions.rest();
-    const { from, to, accountId } = adjustment;
+    const { from, accountId } = adjustment;
     const window = windows.get(accountId);
     const since = first.get(accountId);
     if (!window || since === undefined) continue;
-    let period = periodOf(adjustment.period, since < from ? from : since);
-    while (period.start <= window.last && (to === null || period.start < to)) {
+    for (const period of periodsSince(adjustment, laterOf(since, from), window)) {
+      if (portions.isOver) await portions.rest();
       const touched = touchedPeriod(adjustment, period, window);
       if (touched) periods.push(touched);
       if (periods.length > periodsMax) throw new TooManyCharges('There are too many periods.');
-      period = periodOf(adjustment.period, period.end);
     }
   }
   return periods;
+}
+
+const laterOf = (day: string, other: string): string => (day < other ? other : day);
+
+/**
+ * The periods from that day on that a run may touch: those that were settled, and all from the first one of which
+ * it may bill something that was not billed. Of a minimum since 1900 those between may be ever so many.
+ */
+function* periodsSince(
+  { kind, from, to, period: frequency, billedUntil, settled }: PeriodAdjustment,
+  since: string,
+  window: Days,
+): Generator<Period> {
+  const isIn = ({ start }: Period): boolean => start <= window.last && (to === null || start < to);
+  const unbilled = billedUntil === null ? since : dayAfter(billedUntil);
+  const open = kind === 'maximum' && unbilled < window.first ? unbilled : window.first;
+  const first = periodOf(frequency, since).start;
+  const all = periodOf(frequency, laterOf(laterOf(open, since), from)).start;
+  for (const day of Object.keys(settled).sort()) {
+    if (day < first || day >= all) continue;
+    const period = periodOf(frequency, day);
+    if (period.start === day && isIn(period)) yield period;
+  }
+  for (let period = periodOf(frequency, all); isIn(period);) {
+    yield period;
+    period = periodOf(frequency, period.end);
+  }
 }
 
 /**

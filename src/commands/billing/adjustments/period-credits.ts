@@ -7,7 +7,7 @@ import { netOfGrants, negated, type GrantPart } from '../../balances/grant-part.
 import type { OwedBack, UnpaidCharge } from '../../balances/pay-charges.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 import type { PeriodItem } from './bill-periods.js';
-import { byLength } from './order-of-periods.js';
+import { shorterFirst } from './order-of-periods.js';
 import { recurringByDay, type PeriodCharge } from './period-charges.js';
 
 /** What grants have paid of what adjustments billed before, by its id; below zero what they got back. */
@@ -166,7 +166,7 @@ function byCharge(items: readonly PeriodItem[]): (readonly [PeriodCharge, Period
     if (own) own.push(item);
     else found.set(item.charge, [item]);
   }
-  return [...found].sort(([a], [b]) => byLength(a, b));
+  return shorterFirst([...found], ([charge]) => charge);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { Decimal, decimalText, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { problem } from '../../../kernel/problem.js';
+import { eachInPortions, mapInPortions, Portions } from '../../../kernel/portions.js';
+import { problem, type Problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { dayAfter, dayBefore } from '../../../kernel/time/date.js';
 import { periodOf } from '../../../kernel/time/period.js';
@@ -22,9 +23,10 @@ import {
 } from '../../../queries/billing/adjustments/period-adjustment.js';
 import type { TriedAdjustment } from '../../../queries/usage/repricing/changed-facts.js';
 import { adjustPeriod } from '../../../rating/index.js';
+import { ByDay } from '../../billing/adjustments/by-day.js';
 import {
-  byOrder,
   countsFor,
+  inOrder,
   madeBefore,
   madeNow,
   scopeOf,
@@ -33,8 +35,10 @@ import {
 
 /** Accounts of one transaction. */
 const accountsMax = 100;
-/** Periods of all adjustments of these accounts. */
-const periodsMax = 50_000;
+/** Periods of all adjustments of these accounts: as many as a batch of a billing run looks at. */
+const periodsMax = 20_000;
+const tooManyPeriods = (): Problem =>
+  problem.validation('There are too many periods: choose fewer days.', { field: 'from' });
 
 /** The days of a what-if: the whole periods that end on them are over. */
 interface Window {
@@ -80,28 +84,25 @@ export async function adjustNextPeriods(
     if (accountIds.length === 0) return false;
     const inForce = await loadPeriodAdjustments(trx, tenantId, accountIds);
     const added = tried.filter(({ accountId }) => accountIds.includes(accountId));
-    const periods = [
-      ...inForce.flatMap((adjustment) => periodsOf(adjustment, adjustment.settled, window, false)),
-      ...added.flatMap((adjustment) => periodsOf(adjustment, {}, window, true)),
-    ].sort(byOrder);
-    if (periods.length > periodsMax) {
-      throw problem.validation('There are too many periods: choose fewer days.', { field: 'from' });
-    }
+    const periods = await periodsOf(inForce, added, window);
     const made = await madeElsewhere(trx, tenantId, accountIds, periods);
     const spent = await spentOf(trx, tenantId, periods, differences);
-    const before = adjust(
+    const before = await adjust(
       periods.filter(({ isTried }) => !isTried),
       made,
       ({ before }) => before,
       spent,
     );
-    const after = adjust(
-      periods.filter((period) => !isReplaced(period, added)),
+    const isReplaced = replacedBy(added);
+    const after = await adjust(
+      periods.filter((period) => !isReplaced(period)),
       made,
       ({ after }) => after,
       spent,
     );
-    const rows = periods.map((period) => rowOf(period, before.get(period), after.get(period)));
+    const rows = await mapInPortions(periods, (period) =>
+      rowOf(period, before.get(period), after.get(period)),
+    );
     const isShown = (row: RepricedPeriod): boolean => row.isTried || row.before !== row.after;
     await writePeriods(trx, tenantId, id, accountIds, rows.filter(isShown));
     return true;
@@ -119,20 +120,40 @@ interface TriedPeriod {
   readonly isOver: boolean;
 }
 
-function periodsOf(
+/** The periods of what is in force and what is tried, in the order in which they are applied. */
+async function periodsOf(
+  inForce: readonly PeriodAdjustment[],
+  added: readonly TriedAdjustment[],
+  window: Window,
+): Promise<TriedPeriod[]> {
+  const all = [
+    ...inForce.map((adjustment) => eachPeriodOf(adjustment, adjustment.settled, window, false)),
+    ...added.map((adjustment) => eachPeriodOf(adjustment, {}, window, true)),
+  ];
+  const periods: TriedPeriod[] = [];
+  const portions = new Portions();
+  for (const ofOne of all) {
+    for (const period of ofOne) {
+      if (periods.push(period) > periodsMax) throw tooManyPeriods();
+      if (portions.isOver) await portions.rest();
+    }
+  }
+  return inOrder(periods);
+}
+
+function* eachPeriodOf(
   adjustment: TriedAdjustment,
   settled: PeriodAdjustment['settled'],
   { first, last }: Window,
   isTried: boolean,
-): TriedPeriod[] {
+): Generator<TriedPeriod> {
   const { from, to, kind } = adjustment;
-  const periods: TriedPeriod[] = [];
   let period = periodOf(adjustment.period, first < from ? from : first);
   while (period.start <= last && (to === null || period.start < to)) {
     const end = to !== null && to < period.end ? to : period.end;
     const isOver = end <= dayAfter(last);
     if (end > first && (isOver || kind === 'maximum')) {
-      periods.push({
+      yield {
         adjustment,
         isTried,
         value: new Decimal(settled[period.start] ?? adjustment.value),
@@ -140,27 +161,24 @@ function periodsOf(
         end,
         until: isOver ? end : dayAfter(last),
         isOver,
-      });
+      };
     }
     period = periodOf(adjustment.period, period.end);
   }
-  return periods;
 }
 
-/** Whether an adjustment in force gives way to a tried one of the same kind, charges and period. */
-const isReplaced = (
-  { adjustment: of, isTried, start }: TriedPeriod,
-  tried: readonly TriedAdjustment[],
-): boolean =>
-  !isTried &&
-  tried.some(
-    (one) =>
-      one.kind === of.kind &&
-      one.period === of.period &&
-      start >= periodOf(one.period, one.from).start &&
-      (one.to === null || start < one.to) &&
-      JSON.stringify(scopeOf(one)) === JSON.stringify(scopeOf(of)),
-  );
+/** Tells whether an adjustment in force gives way to a tried one of the same kind, charges and period. */
+function replacedBy(tried: readonly TriedAdjustment[]): (period: TriedPeriod) => boolean {
+  const alike = (adjustment: TriedAdjustment): string =>
+    JSON.stringify([adjustment.kind, adjustment.period, scopeOf(adjustment)]);
+  const byCharges = new Map(tried.map((one) => [alike(one), [] as TriedAdjustment[]]));
+  for (const one of tried) byCharges.get(alike(one))?.push(one);
+  return ({ adjustment, isTried, start }) =>
+    !isTried &&
+    (byCharges.get(alike(adjustment)) ?? []).some(
+      (one) => start >= periodOf(one.period, one.from).start && (one.to === null || start < one.to),
+    );
+}
 
 /** What was billed of other periods, such as those of months that a commitment of a year holds. */
 async function madeElsewhere(
@@ -220,23 +238,27 @@ interface Adjusted {
 }
 
 /** What adjustments make of their periods, one after the other, as a billing run applies them. */
-function adjust(
+async function adjust(
   periods: readonly TriedPeriod[],
   elsewhere: readonly Made[],
   choose: (spent: Spent) => Decimal,
   spent: ReadonlyMap<TriedPeriod, Spent>,
-): ReadonlyMap<TriedPeriod, Adjusted> {
-  const made = [...elsewhere];
+): Promise<ReadonlyMap<TriedPeriod, Adjusted>> {
+  const made = new ByDay<Made>();
+  for (const row of elsewhere) made.add(row, row.start, row);
   const adjusted = new Map<TriedPeriod, Adjusted>();
-  for (const period of periods) {
-    const { adjustment, value, isOver } = period;
+  await eachInPortions(periods, (period) => {
+    const { adjustment, value, start, end, isOver } = period;
     const of = spent.get(period);
-    const others = made.filter((row) => countsFor(row, period)).map(({ amount }) => amount);
+    const others = made
+      .between(adjustment, start, end)
+      .filter((row) => countsFor(row, period))
+      .map(({ amount }) => amount);
     const whole = sum([of ? choose(of) : ZERO, ...others]);
     const amount = adjustPeriod(adjustment.kind, value, whole, isOver);
     adjusted.set(period, { spent: whole, amount });
-    made.push(madeNow({ ...period, amount }));
-  }
+    made.add(adjustment, start, madeNow({ ...period, amount }));
+  });
   return adjusted;
 }
 
