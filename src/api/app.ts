@@ -78,7 +78,7 @@ const requestIds = (state: RequestState, { details }: Problem) => ({
   executionId: details['flowExecutionId'],
 });
 
-function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
+function answerProblem(ctx: Context, error: unknown, platform: Platform): Problem {
   const state = ctx.state as RequestState;
   const failure = problemOf(error);
   const family = state.operation?.family ?? familyOfPath(ctx.path);
@@ -98,6 +98,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   const retryAfter = typeof own === 'number' ? String(own) : retryAfterSeconds[failure.kind];
   if (retryAfter !== undefined) ctx.set('Retry-After', retryAfter);
   ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
+  return failure;
 }
 
 /** The Koa application on an open platform; see `FillYear`. */
@@ -142,9 +143,7 @@ export function createApp(platform: Platform, fillYear?: FillYear): Koa {
         if (unrouted.kind !== 'notFound' || !showMissingPage(ctx)) throw unrouted;
       }
     } catch (error) {
-      answerProblem(ctx, error, platform);
-      const { tenantId } = state;
-      if (ctx.status === 429 && tenantId) await holdRefusal(platform, tenantId);
+      await holdRefusal(ctx, platform, answerProblem(ctx, error, platform));
     }
     answerBeforeEnd(ctx);
   });

@@ -178,6 +178,7 @@ export function mountMcp(router: Router, platform: Platform): void {
     const isTokenGiven = ctx.get('authorization') !== '';
     state.challenge = isTokenGiven ? `error="invalid_token", ${metadata}` : metadata;
     const identity = await identify(ctx, platform);
+    state.tenantId = identity.tenantId;
     state.challenge = metadata;
     if (identity.accountId !== undefined) {
       throw problem.forbidden('The token of an embed is for requests of a browser, not for MCP.');
