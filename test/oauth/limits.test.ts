@@ -3,6 +3,7 @@ import { AttemptsOfAddress } from '../../src/access/limits/attempts-of-address.j
 import { ClientAddresses } from '../../src/access/client-address.js';
 import { openMetrics } from '../../src/platform/metrics.js';
 import { setTenantPlan } from '../../src/access/tenants.js';
+import { calling, message, sendMcp } from '../support/http/mcp.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const loopback = new ClientAddresses().find('127.0.0.1');
@@ -83,6 +84,21 @@ describe('limits before anybody is known', () => {
       expect(error?.details).to.include({ limit: 2 });
       // What is not limited is not counted.
       expect((await call('listAccounts', {})).isError).to.equal(false);
+    });
+
+    // spec/platform.md R155
+    it('answers a batch by MCP as a whole, and none in which an id stands twice', async () => {
+      const tenant = await instance.tenant();
+      const send = (...messages: readonly object[]) =>
+        sendMcp(instance.url, tenant.token, messages, {});
+      const listed = (id: number) => ({ ...calling('listRatedTransactions', {}), id });
+      const answer = await send(listed(1), listed(2), { ...message('ping'), id: 'a' });
+      expect(answer.status).to.equal(200);
+      const answers = JSON.parse(answer.text) as { readonly id: number | string }[];
+      expect(answers.map(({ id }) => id)).to.have.members([1, 2, 'a']);
+      const twice = await send(listed(1), message('ping'));
+      expect(twice.status).to.equal(400);
+      expect(twice.text).to.contain('Two messages have the id 1.');
     });
   });
 });

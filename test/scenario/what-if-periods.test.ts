@@ -69,6 +69,12 @@ describe('what if: minimums, maximums and commitments', () => {
       expect(JSON.stringify(body)).to.contain('There are too many periods: choose fewer days.');
     });
     expect(refused.longestMs).to.be.below(1_000);
+    // No month, and no year, comes after the last one.
+    for (const period of ['Weekly', 'Monthly', 'Yearly']) {
+      const last = tried(accountId, 'minimum', 1, { period, from: '9990-01-01' });
+      const none = await reprice([last], { from: '9999-12-01', to: '9999-12-31' });
+      expect(none.accounts, period).to.be.below(2);
+    }
   }).timeout(180_000);
 
   // spec/beyond.md R148, R235

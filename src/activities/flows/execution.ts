@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
 import { inputInWorkflowId, recordedAs } from '../../messages/definitions/definition-run.js';
-import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
@@ -54,7 +54,7 @@ export function executionActivities(platform: Platform) {
       platform.flowReplies.notify(
         executionId,
         failure === undefined
-          ? { ok: true, output: parseJson(stringifyJson(output)) }
+          ? { ok: true, output: parseStoredJson(stringifyJson(output)) }
           : { ok: false, failure },
       );
     },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defined } from '../../kernel/defined.js';
 import { isLongerThan } from '../../kernel/text/json-length.js';
-import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
@@ -27,7 +27,9 @@ const actor = 'workflow-trigger';
 
 /** What an event says, as the workflow is given it. */
 function dataOf({ body }: ClaimedStart): Record<string, unknown> {
-  const { data } = jsonWithDoubles(parseJson(body)) as { readonly data: Record<string, unknown> };
+  const { data } = jsonWithDoubles(parseStoredJson(body)) as {
+    readonly data: Record<string, unknown>;
+  };
   return data;
 }
 
@@ -111,8 +113,8 @@ async function startsOf(
         run: { executionId, tenantId, orgId: null, actor, requestId, input },
       });
     } else dropped.push(one);
-    // A condition may cost something: whoever else waits for this process has a turn in between.
-    if (one.condition !== null) await nextTurn();
+    // What an event says may be long, and a condition costs something: whoever else waits has a turn in between.
+    await nextTurn();
   }
   await failed.note();
   await WorkflowStarts.drop(cell.platform, dropped);
@@ -142,8 +144,15 @@ const schedulesMax = 100;
 /** Starts the workflows of a cell whose schedule has come. */
 export async function startScheduled(platform: Platform, cell: Cell): Promise<void> {
   const tenants = await WorkflowSchedules.dueTenants(cell.platform, platform.now(), tenantsMax);
+  const failures: unknown[] = [];
   for (const tenantId of tenants) {
-    const scope = await watchScope(platform, tenantId, 'workflow-schedule');
-    while ((await startDueSchedules(scope, schedulesMax)) === schedulesMax);
+    try {
+      const scope = await watchScope(platform, tenantId, 'workflow-schedule');
+      while ((await startDueSchedules(scope, schedulesMax)) === schedulesMax);
+    } catch (error) {
+      // Those of other tenants are started all the same.
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
 }

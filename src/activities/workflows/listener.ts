@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emitEvent, lookAtListener, openListener } from '../../commands/workflows/listener.js';
-import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import { inputInWorkflowId } from '../../messages/definitions/definition-run.js';
 import type { EventFilter } from '../../messages/definitions/definition.js';
 import type {
@@ -82,7 +82,7 @@ async function heardOf(tenantId: string, { events, listeners }: Waiting, failed:
   let done = 0;
   for (const { seq, event, body } of events) {
     if (done > 0 && performance.now() > end) break;
-    const { data } = jsonWithDoubles(parseJson(body)) as { readonly data: unknown };
+    const { data } = jsonWithDoubles(parseStoredJson(body)) as { readonly data: unknown };
     for (const listener of listeners) {
       const key = `${listener.executionId}/${listener.seq}`;
       if (listener.event !== event || heard.has(key)) continue;
@@ -105,6 +105,7 @@ async function heardOf(tenantId: string, { events, listeners }: Waiting, failed:
 /** Reads out the oldest events of each tenant of a cell; whether there may be more. */
 export async function readOutEvents(platform: Platform, cell: Cell): Promise<boolean> {
   let isMore = false;
+  const failures: unknown[] = [];
   for (const tenantId of await WorkflowListeners.tenants(cell.platform)) {
     const failed = new FailedConditions(platform);
     try {
@@ -115,10 +116,14 @@ export async function readOutEvents(platform: Platform, cell: Cell): Promise<boo
         await WorkflowListeners.hear(trx, tenantId, heard, done);
         isMore = true;
       });
+    } catch (error) {
+      // The events of others are read out all the same.
+      failures.push(error);
     } finally {
       await failed.note();
     }
   }
+  if (failures.length > 0) throw failures[0];
   return isMore;
 }
 

@@ -72,9 +72,23 @@ interface Asked {
   readonly refused: Problem | undefined;
 }
 
+/** The first answer to an id would be that to all: the others would go on behind the request. */
+function refuseRepeatedIds(messages: unknown): void {
+  const known = new Set<unknown>();
+  for (const message of Array.isArray(messages) ? (messages as unknown[]) : []) {
+    const { id } = (message ?? {}) as { readonly id?: unknown };
+    if (id === undefined) continue;
+    if (known.has(id)) {
+      throw problem.validation(`Two messages have the id ${JSON.stringify(id)}.`, { field: 'id' });
+    }
+    known.add(id);
+  }
+}
+
 async function parseMessages(text: string, offered: OfferedTools): Promise<Asked> {
   const messages = await parseJsonInPortions(text, valuesMax);
   refuseUnstorableText(text, messages);
+  refuseRepeatedIds(messages);
   for (const [index, message] of [messages].flat().entries()) {
     const part = toolCallOf(message, offered)?.tool.operation.writtenPart;
     if (part === undefined) continue;
@@ -137,10 +151,16 @@ async function answerMessages(
   const caller = { identity, requestId, ids, gone: gone.signal, refused };
   await checkScopes(messages, caller, platform, offered);
   const transport = await openTransport();
-  const server = await createMcpServer(
-    (tool, given) => callTool(tool, given, caller, platform),
-    offered,
-  );
+  const calls: Promise<unknown>[] = [];
+  let heavy: Promise<unknown> = Promise.resolve();
+  const server = await createMcpServer((tool, given) => {
+    const call = () => callTool(tool, given, caller, platform);
+    // They have one place among heavy requests, and so come one after the other.
+    const called = laneOf(tool.operation) === 'light' ? call() : heavy.then(call);
+    if (laneOf(tool.operation) !== 'light') heavy = called.catch(() => undefined);
+    calls.push(called);
+    return called;
+  }, offered);
   try {
     await server.connect(transport);
     const headers = new Headers({
@@ -160,6 +180,8 @@ async function answerMessages(
     ctx.status = response.status;
     if (body !== '') ctx.type = 'application/json; charset=utf-8';
   } finally {
+    // Also what nobody waits for any more keeps the place of its request.
+    await Promise.allSettled(calls);
     await server.close();
   }
 }

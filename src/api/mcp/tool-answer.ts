@@ -108,22 +108,32 @@ const textLengthMax = 500;
 type LeftOut = Record<string, number>;
 
 /** The value with at most so many items of each list, and texts of a bounded length. */
-function shorten(value: unknown, kept: number, at: string, leftOut: LeftOut): unknown {
+function* shorten(
+  value: unknown,
+  kept: number,
+  at: string,
+  leftOut: LeftOut,
+): Generator<undefined, unknown, undefined> {
   if (typeof value === 'string' && value.length > textLengthMax) {
     leftOut[`${at} (characters)`] = value.length - textLengthMax;
     return value.slice(0, textLengthMax);
   }
   if (Array.isArray(value)) {
     if (value.length > kept) leftOut[at] = (leftOut[at] ?? 0) + value.length - kept;
-    return value.slice(0, kept).map((one) => shorten(one, kept, `${at}[]`, leftOut));
+    const items: unknown[] = [];
+    for (const one of value.slice(0, kept)) {
+      items.push(yield* shorten(one, kept, `${at}[]`, leftOut));
+    }
+    return items;
   }
   if (!isPlain(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      shorten(member, kept, at === '' ? name : `${at}.${name}`, leftOut),
-    ]),
-  );
+  yield;
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const place = at === '' ? name : `${at}.${name}`;
+    members.push([name, yield* shorten(member, kept, place, leftOut)]);
+  }
+  return Object.fromEntries(members);
 }
 
 const askForMore = (tokens: number): string =>
@@ -132,14 +142,14 @@ const askForMore = (tokens: number): string =>
 /** What is kept for the words about what was left out. */
 const noteTokens = 150;
 
-function fitRecord(value: unknown, tokens: number, tokensMax: number): string {
+async function fitRecord(value: unknown, tokens: number, tokensMax: number): Promise<string> {
   const note = askForMore(tokens);
   for (const kept of keptItems) {
     const leftOut: LeftOut = {};
-    const cut = shorten(value, kept, '', leftOut);
+    const cut = await inPortions(shorten(value, kept, '', leftOut));
     const noted = isPlain(cut) ? { ...cut, leftOut, note } : { items: cut, leftOut, note };
-    const text = stringifyJson(noted);
-    if (estimateTokens(text) <= tokensMax) return text;
+    const text = await stringifyJsonInPortions(noted, { isUneven: true });
+    if ((await estimateInPortions(text)) <= tokensMax) return text;
   }
   return stringifyJson({ note });
 }

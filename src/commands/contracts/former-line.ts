@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { groupBy } from '../../kernel/group-by.js';
+import { mapInPortions } from '../../kernel/portions.js';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -55,8 +57,9 @@ async function loadFormerLines(
     contractServiceIds: lines.map(({ id }) => id),
   }).orderBy(['currency', 'fromDate', 'versionNo']);
   await RateCard.withRows(trx, tenantId, cards);
+  const ofLine = groupBy(cards, ({ contractServiceId }) => contractServiceId);
   for (const line of lines) {
-    const versions = cards.filter(({ contractServiceId }) => contractServiceId === line.id);
+    const versions = ofLine.get(line.id) ?? [];
     line.cards = versions.filter((card, at) => !isSameDay(card, versions[at + 1]));
   }
   return new Map(lines.map((line) => [line.id, line]));
@@ -95,10 +98,13 @@ export async function withFormerLines(
     const line = named.get(id);
     return line?.serviceId === serviceId ? take(line) : undefined;
   });
-  return lines.map(({ id: _id, ...line }, index) => {
+  const places = groupBy(replaced, (each) => placeOf(each.serviceId, each.serviceInstanceId));
+  return mapInPortions(lines, ({ id: _id, ...line }, index) => {
     const former = formers[index];
+    const { serviceId, input } = line;
+    const others = places.get(placeOf(serviceId, input.serviceInstanceId ?? null));
     const place =
-      former ?? take(replaced.find((each) => !taken.has(each.id) && isPlace(each, line)));
+      former ?? take(others?.find((each) => !taken.has(each.id) && overlap(each, input)));
     return {
       ...line,
       ...(former ? { former } : {}),
@@ -107,11 +113,9 @@ export async function withFormerLines(
   });
 }
 
-/** Whether a line without a known id replaces this one. */
-const isPlace = (replaced: ContractService, { serviceId, input }: NewLine): boolean =>
-  replaced.serviceId === serviceId &&
-  replaced.serviceInstanceId === (input.serviceInstanceId ?? null) &&
-  overlap(replaced, input);
+/** A line without a known id replaces one of the same service and instance. */
+const placeOf = (serviceId: string, instanceId: string | null): string =>
+  JSON.stringify([serviceId, instanceId]);
 
 /** The columns that the short form of a line does not show. */
 export function formerColumns(former: ContractService) {

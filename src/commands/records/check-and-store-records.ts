@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { eachInPortions } from '../../kernel/portions.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { JsonText, parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { JsonText, parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
 import { GenericRecord, type RecordInput } from '../../models/records/record.js';
 import type { RecordType } from '../../models/records/record-type.js';
 import type { StoredRecord } from '../../schemas/records/record.js';
@@ -89,7 +89,7 @@ export async function storeRecords(
         index,
         stored.has(id)
           ? { id, mobjectId: type.id, data: asWritten(data), createdAt: at, updatedAt: at }
-          : takenValue(conflicts.get(id), parseJson(data) as RecordData),
+          : takenValue(conflicts.get(id), parseStoredJson(data) as RecordData),
       );
     }
   }

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { newId } from '../../kernel/id.js';
 import type { Scope } from '../../kernel/scope.js';
 import { databaseErrorOf } from '../../kernel/sql-state.js';
-import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
 import { GenericRecord } from '../../models/records/record.js';
 import { uniqueConstraint } from '../../models/records/record-key.js';
 import type { RecordType } from '../../models/records/record-type.js';
@@ -82,7 +82,7 @@ export async function updateRecord(
     const given = withNumbers(scope, fields, input.data) as RecordData;
     const fault = dataFault(fields, given, { isChange: true });
     if (fault) throw fault;
-    const data = changedData(parseJson(record.data) as RecordData, given);
+    const data = changedData(parseStoredJson(record.data) as RecordData, given);
     const text = stringifyJson(data);
     if (text.length > recordLengthMax) throw tooLarge();
     const now = scope.now();

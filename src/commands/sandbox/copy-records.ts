@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import {
   copiedTables,
@@ -42,7 +42,7 @@ async function copyTable(
     const page = own.slice(start, start + rowsMax);
     const rows = await readRows(from.db.read, table, from.tenantId, page);
     const copied = rows.map((text) =>
-      copiedRow(parseJson(text) as Record<string, unknown>, columns, ids, to.tenantId),
+      copiedRow(parseStoredJson(text) as Record<string, unknown>, columns, ids, to.tenantId),
     );
     await to.db.transaction((trx) => insertRows(trx, table, columns, stringifyJson(copied)));
   }

@@ -1,6 +1,6 @@
 import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
-import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
 import {
   isOwnEvent,
@@ -64,7 +64,7 @@ export async function lookAtListener(
       `The event has ${heard.body.length} characters, more than the ${most} that an execution keeps.`,
     );
   }
-  const { timestamp, data } = jsonWithDoubles(parseJson(heard.body)) as {
+  const { timestamp, data } = jsonWithDoubles(parseStoredJson(heard.body)) as {
     readonly timestamp: string;
     readonly data: unknown;
   };

@@ -79,6 +79,39 @@ export const taking: Readonly<Record<string, { readonly name: string; readonly c
     size: { name: 'chargedSize', charge: chargeParts(16) },
   };
 
+/** Characters of a text that is looked for in others, above which each of them costs more. */
+const soughtMax = 64;
+
+/** Called for a text that is looked for in another one, which may be all that there is: each with each. */
+function chargeSought(sought: unknown): unknown {
+  if (typeof sought === 'string' && sought.length > soughtMax) {
+    chargeLook(Math.ceil((budget.kibibytes * sought.length) / 2));
+  }
+  return sought;
+}
+
+/** A text that would be written, or read, more often than its length says. */
+const shortText =
+  (what: string, most: number) =>
+  (text: unknown): unknown => {
+    if (typeof text !== 'string' || text.length <= most) return text;
+    throw new ExpressionFault(`${what} has at most ${most} characters.`);
+  };
+
+const sought = { name: 'chargedSought', charge: chargeSought };
+
+/** What functions do with their first argument in brackets, with what counts or bounds that. */
+export const givenTo: Readonly<Record<string, { readonly name: string; readonly charge: Charge }>> =
+  {
+    contains: sought,
+    indexOf: sought,
+    lastIndexOf: sought,
+    split: sought,
+    join: { name: 'shortSeparator', charge: shortText('What stands between texts', 64) },
+    // The library reads it by a pattern that looks at it again from each of its places.
+    duration: { name: 'shortDuration', charge: shortText('A duration', 64) },
+  };
+
 /** Called for what is compared as a whole. */
 export function chargeCompared(value: unknown): unknown {
   chargeLook(weigh(value, budget.looked).weight);

@@ -4,6 +4,7 @@ import {
   chargeList,
   chargeText,
   chargeValue,
+  givenTo,
   keptName,
   lostNames,
   openBudget,
@@ -93,7 +94,8 @@ function newEnvironment(): Environment {
   environment.registerFunction('chargedList(dyn, int, int): dyn', chargeList);
   environment.registerFunction('chargedValue(dyn): dyn', chargeValue);
   environment.registerFunction('chargedText(dyn): dyn', chargeText);
-  for (const { name, charge: chargeOf } of Object.values(taking)) {
+  const counting = [...Object.values(taking), ...Object.values(givenTo)];
+  for (const [name, chargeOf] of new Map(counting.map((one) => [one.name, one.charge]))) {
     environment.registerFunction(`${name}(dyn): dyn`, chargeOf);
   }
   environment.registerFunction('chargedCompared(dyn): dyn', chargeCompared);
@@ -198,6 +200,15 @@ function insertionsOfSizes(node: ASTNode, depth: number, isOnce: boolean): Inser
   return isJoined ? [...found, ...around(node, 'chargedText', depth)] : found;
 }
 
+/** Around what a function is given in brackets, where its length costs more than what it is done to. */
+function insertionsOfGiven(node: ASTNode, depth: number): Insertion[] {
+  if (node.op !== 'call' && node.op !== 'rcall') return [];
+  const [name] = node.args;
+  const [first] = node.op === 'call' ? node.args[1] : node.args[2];
+  const asked = Object.hasOwn(givenTo, name) ? givenTo[name] : undefined;
+  return first && asked ? around(first, asked.name, depth) : [];
+}
+
 function insertionsOf(node: ASTNode, depth: number, isOnce = true): Insertion[] {
   checkCall(node);
   checkValue(node);
@@ -206,6 +217,7 @@ function insertionsOf(node: ASTNode, depth: number, isOnce = true): Insertion[] 
   const inner = [
     ...insertionsOfMap(node),
     ...insertionsOfSizes(node, depth, isOnce),
+    ...insertionsOfGiven(node, depth),
     ...childrenOf(node).flatMap((child, at) =>
       insertionsOf(child, depth + 1, isOnce && (at === 0 || !isMacro(node))),
     ),

@@ -131,8 +131,8 @@ const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 function boundFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
-  const asked = [schema['type']].flat();
-  const isExactSize = isExact && (asked.includes('number') || asked.includes('integer'));
+  const { types } = listedIn(schema);
+  const isExactSize = isExact && (types.has('number') || types.has('integer'));
   const size = typeof value === 'number' || isExactSize ? (value as number | string) : undefined;
   const length = typeof value === 'string' ? value.length : undefined;
   const items = Array.isArray(value) ? value.length : undefined;
@@ -152,14 +152,37 @@ function boundFault(value: unknown, schema: Schema, isExact: boolean): string | 
   return broken && `breaks '${broken[1]}' ${String(schema[broken[1]])}`;
 }
 
+/** What a schema lists, as each value is looked up in it: schemas are long, and values many. */
+interface Listed {
+  readonly types: ReadonlySet<unknown>;
+  /** As JSON. */
+  readonly values: ReadonlySet<string>;
+  readonly required: ReadonlySet<string>;
+}
+
+const listed = new WeakMap<Schema, Listed>();
+
+function listedIn(schema: Schema): Listed {
+  const known = listed.get(schema);
+  if (known) return known;
+  const { type, enum: values, required } = schema;
+  const made = {
+    types: new Set<unknown>(Array.isArray(type) ? type : [type]),
+    values: new Set((Array.isArray(values) ? values : []).map((one) => JSON.stringify(one))),
+    required: new Set<string>(Array.isArray(required) ? required : []),
+  };
+  listed.set(schema, made);
+  return made;
+}
+
 function ownFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
   const { type, enum: values, format } = schema;
   if (type !== undefined) {
-    const allowed: unknown[] = Array.isArray(type) ? type : [type];
+    const allowed = [...listedIn(schema).types];
     if (!allowed.some((one) => isOfType(value, one, isExact)))
       return `must be ${allowed.join(' or ')}`;
   }
-  if (Array.isArray(values) && !values.some((one) => isSame(one, value))) {
+  if (Array.isArray(values) && !listedIn(schema).values.has(JSON.stringify(value))) {
     return `must be one of: ${values.map((one) => JSON.stringify(one)).join(', ')}`.slice(0, 500);
   }
   if ('const' in schema && !isSame(schema['const'], value)) {
@@ -185,13 +208,13 @@ export function valueFaults(
   const own = ownFault(value, schema, options.takesExactNumbers && isExactNumber(value));
   if (own !== undefined) return [{ pointer, message: own }];
   const faults: Fault[] = [];
-  const { properties, required, additionalProperties: more, items } = schema;
+  const { properties, additionalProperties: more, items } = schema;
   if (isObject(value)) {
     const named = isObject(properties) ? properties : {};
-    for (const name of Array.isArray(required) ? (required as string[]) : []) {
-      if (!Object.hasOwn(value, name)) {
-        faults.push({ pointer: pointer + pointerPart(name), message: 'is required' });
-      }
+    for (const name of listedIn(schema).required) {
+      if (Object.hasOwn(value, name)) continue;
+      faults.push({ pointer: pointer + pointerPart(name), message: 'is required' });
+      if (faults.length >= faultsMax) return faults;
     }
     for (const [name, one] of Object.entries(value)) {
       const inner = Object.hasOwn(named, name) ? named[name] : more;

@@ -5,6 +5,8 @@ import { problem } from '../problem.js';
 
 /** Deeper documents are refused: nothing of ours nests so deep, and recursion has its price. */
 export const depthMax = 64;
+/** What we keep holds such documents in others. */
+const storedDepthMax = 1_000;
 /** A number token with more digits, or with an exponent, may not survive a float. */
 const safeDigitsMax = 15;
 
@@ -29,8 +31,8 @@ export const isNumberObject = (value: unknown): boolean =>
  * Reads a JSON text. Numbers that a float would change come as `Decimal`, so that no digit is lost
  * (spec/resources.md R25); all others as numbers. Throws a validation problem.
  */
-export function parseJson(text: string): unknown {
-  const areNumbersSafe = scan(text);
+export function parseJson(text: string, deepest = depthMax): unknown {
+  const areNumbersSafe = scan(text, deepest);
   try {
     return areNumbersSafe
       ? JSON.parse(text)
@@ -45,6 +47,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Reads a JSON text that we have written: what was taken from callers lies some levels deeper in it. */
+export const parseStoredJson = (text: string): unknown => parseJson(text, storedDepthMax);
+
 function readNumber(token: string): unknown {
   const digits = token
     .replace(/[eE].*$/, '')
@@ -55,7 +60,7 @@ function readNumber(token: string): unknown {
 }
 
 /** Whether every number survives a float; throws when the text nests too deep. */
-function scan(text: string): boolean {
+function scan(text: string, deepest: number): boolean {
   let depth = 0;
   let digits = 0;
   let isSafe = true;
@@ -72,8 +77,8 @@ function scan(text: string): boolean {
       digits = 0;
       if (char === 123 || char === 91) {
         depth += 1;
-        if (depth > depthMax) {
-          throw problem.validation(`The body nests deeper than ${depthMax} levels.`);
+        if (depth > deepest) {
+          throw problem.validation(`The body nests deeper than ${deepest} levels.`);
         }
       } else if (char === 125 || char === 93) depth -= 1;
     }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
 import { recordedAs } from '../../messages/definitions/definition-run.js';
-import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
 import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { writeBehind } from '../db/write-behind.js';
@@ -233,7 +233,7 @@ export class Execution extends TenantModel {
     const text = row?.result ?? null;
     return {
       status: row?.status ?? 'running',
-      done: text === null ? undefined : { result: parseJson(text) },
+      done: text === null ? undefined : { result: parseStoredJson(text) },
     };
   }
 

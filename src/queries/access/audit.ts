@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { parseJson } from '../../kernel/text/json.js';
+import { parseStoredJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { camelCase } from '../../models/db/read-records.js';
@@ -40,7 +40,7 @@ const hidden = new Set(['tenant_id', 'rating_version']);
  */
 function presentState(text: string | null): Record<string, unknown> | null {
   if (text === null) return null;
-  const columns = Object.entries(parseJson(text) as Record<string, unknown>);
+  const columns = Object.entries(parseStoredJson(text) as Record<string, unknown>);
   return Object.fromEntries(
     columns.filter(([name]) => !hidden.has(name)).map(([name, value]) => [camelCase(name), value]),
   );

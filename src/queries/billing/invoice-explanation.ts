@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { groupBy } from '../../kernel/group-by.js';
 import { oncePeriod } from '../../kernel/time/billing-calendar.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { mapInPortions } from '../../kernel/portions.js';
@@ -218,16 +219,6 @@ function isWithin(item: InvoiceItem | undefined): boolean {
     new Decimal(creditedAmount).abs().lessThanOrEqualTo(new Decimal(amount).abs()) &&
     new Decimal(creditedTax).abs().lessThanOrEqualTo(new Decimal(tax).abs())
   );
-}
-
-function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group) group.push(value);
-    else groups.set(keyOf(value), [value]);
-  }
-  return groups;
 }
 
 /** What a charge costs before discounts, which are an item of their own. */

@@ -1,4 +1,5 @@
 import { Decimal, decimalText, sum, ZERO } from '../../kernel/numbers/money.js';
+import { groupBy } from '../../kernel/group-by.js';
 import type { PdfInvoice, PdfItem, PdfTax } from '../../messages/pdf-invoice.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -105,17 +106,13 @@ async function presentAll(
 
 /** The taxes of an invoice by their rates. */
 function taxesOf(items: readonly InvoiceItem[]): PdfTax[] {
-  const byRate = new Map<string, InvoiceItem[]>();
-  for (const item of items) {
-    if (item.taxRate === null) continue;
-    const rate = decimalText(new Decimal(item.taxRate));
-    byRate.set(rate, [...(byRate.get(rate) ?? []), item]);
-  }
+  const taxed = items.filter(({ taxRate }) => taxRate !== null);
+  const byRate = groupBy(taxed, ({ taxRate }) => decimalText(new Decimal(taxRate ?? 0)));
   const rates = [...byRate].sort(([a], [b]) => new Decimal(a).comparedTo(b));
-  return rates.map(([rate, taxed]) => ({
+  return rates.map(([rate, own]) => ({
     rate,
-    base: decimalText(sum(taxed.map(({ amount }) => new Decimal(amount)))),
-    tax: decimalText(sum(taxed.map(({ tax }) => new Decimal(tax)))),
+    base: decimalText(sum(own.map(({ amount }) => new Decimal(amount)))),
+    tax: decimalText(sum(own.map(({ tax }) => new Decimal(tax)))),
   }));
 }
 

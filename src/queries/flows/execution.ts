@@ -1,7 +1,7 @@
 import { raw } from 'objection';
 import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../../messages/flow-run.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { parseJson } from '../../kernel/text/json.js';
+import { parseStoredJson } from '../../kernel/text/json.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -28,8 +28,8 @@ const errorText = 'case when error is not null then coalesce(answer::text, error
 
 /** The outcome of an execution that has ended. */
 function outcomeOf({ status, output, error }: EndRow): FlowOutcome {
-  if (status === 'completed') return { ok: true, output: parseJson(output ?? 'null') };
-  const failure = error === null ? undefined : parseJson(error);
+  if (status === 'completed') return { ok: true, output: parseStoredJson(output ?? 'null') };
+  const failure = error === null ? undefined : parseStoredJson(error);
   return {
     ok: false,
     failure: (failure as FlowFailure | undefined) ?? {
@@ -123,7 +123,7 @@ type ExecutionTexts = Execution & {
 };
 
 const parsed = <T>(text: string | null): T | null =>
-  text === null ? null : (parseJson(text) as T);
+  text === null ? null : (parseStoredJson(text) as T);
 
 function presentExecution(row: Execution): ExecutionRecord {
   const { id, workflowId, runId, status, actor, requestId, startedAt, completedAt } = row;

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { parseJson } from '../../kernel/text/json.js';
+import { parseStoredJson } from '../../kernel/text/json.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
@@ -24,7 +24,7 @@ export function presentRecord(record: GenericRecord): StoredRecord {
   return {
     id: record.id,
     mobjectId: record.recordTypeId,
-    data: parseJson(record.data) as StoredRecord['data'],
+    data: parseStoredJson(record.data) as StoredRecord['data'],
     createdAt: record.createdAt.toISOString(),
     updatedAt: record.updatedAt.toISOString(),
   };

@@ -1,4 +1,4 @@
-import { parseJson } from '../../kernel/text/json.js';
+import { parseStoredJson } from '../../kernel/text/json.js';
 import { utcDate } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Account } from '../../models/accounts/account.js';
@@ -67,7 +67,7 @@ async function approvedLast(
     { tenantId, kind, id },
   );
   if (!found) return undefined;
-  const columns = Object.entries(parseJson(found.before) as Fields);
+  const columns = Object.entries(parseStoredJson(found.before) as Fields);
   return Object.fromEntries(columns.map(([name, value]) => [camelCase(name), value]));
 }
 

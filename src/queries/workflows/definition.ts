@@ -1,7 +1,7 @@
 import { hasRunningRoom } from '../../models/workflows/executions-at-once.js';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
-import { jsonWithDoubles, parseJson } from '../../kernel/text/json.js';
+import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Definition } from '../../messages/definitions/definition.js';
 import { ConditionFault } from '../../models/workflows/condition-fault.js';
@@ -30,7 +30,7 @@ export interface DefinedWorkflow {
 }
 
 const publishedIn = ({ definition }: WorkflowVersion): Definition =>
-  parseJson(definition) as Definition;
+  parseStoredJson(definition) as Definition;
 
 /** The definition of a version as it is executed, checked and drawn. */
 export const definitionIn = (version: WorkflowVersion): Definition =>

@@ -26,10 +26,13 @@ export function startEventReader(platform: Platform): Stoppable {
     everyMs,
     failure: 'cannot read out events to workflows; trying again',
     look: async (watch) => {
-      for (let isMore = true; isMore && !watch.isStopped;) {
-        isMore = await readOutEvents(platform, cell);
+      try {
+        for (let isMore = true; isMore && !watch.isStopped;) {
+          isMore = await readOutEvents(platform, cell);
+        }
+      } finally {
+        await wakeAll(platform, cell);
       }
-      await wakeAll(platform, cell);
     },
   }));
 }

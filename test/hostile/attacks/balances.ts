@@ -153,12 +153,28 @@ export const balanceAttacks: readonly Attack[] = [
         externalId: `daily-${attacker.stamp}`,
       });
       const accountId = String(account?.['id']);
+      // Two of a kind for the same charges and days are refused.
+      const kinds = [
+        { kind: 'minimum', value: 1 },
+        { kind: 'commitment', value: 2 },
+        { kind: 'maximum', value: 1_000 },
+      ];
+      const made = await Promise.all(
+        Array.from({ length: 17 }, (_each, index) =>
+          attacker.make(`${external}/services`, {
+            name: `d-${attacker.stamp}-${index}`,
+            currency: 'USD',
+            priceableAttributes: [{ name: 'units', dimensionDataType: 'Number' }],
+          }),
+        ),
+      );
+      const services = made.map((service) => String(service?.['id']));
       await Promise.all(
         Array.from({ length: 50 }, (_each, index) =>
           attacker.make('/v1/adjustments', {
             accountId,
-            kind: 'minimum',
-            value: index + 1,
+            ...kinds[index % kinds.length],
+            serviceId: services[Math.floor(index / kinds.length)],
             currency: 'USD',
             period: 'Daily',
             from: '2025-12-01',
@@ -204,6 +220,7 @@ export const balanceAttacks: readonly Attack[] = [
         ['billing-run', { ...days, accountId, dryRun: true }],
         ['reprice', tryFrom('1999-01-01', '2026-01-01')],
         ['reprice', tryFrom('0001-01-01', '9999-12-31')],
+        ['reprice', tryFrom('9999-12-01', '9999-12-31')],
       ];
       await attacker.flood((index) => {
         const [name, data] = works[index % works.length] ?? ['', {}];

@@ -180,6 +180,27 @@ export const flowAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'MCP: a hundred heavy calls in one request, with ids of their own and with one',
+    async run(attacker) {
+      const event = (id: number) => ({
+        externalTransactionId: `m-${id}`,
+        serviceId: attacker.loot.params['serviceId'],
+        billingAccountRef: accountIdOf(7),
+        eventTimestamp: '2026-10-05T12:00:00Z',
+        dimensions: { api_calls: '1000' },
+      });
+      const body = times(25, event);
+      const batch = (idOf: (index: number) => number) =>
+        `[${times(99, (index) => call(idOf(index), 'simulateUsage', { body })).join(',')}]`;
+      const bodies = [batch((index) => index), batch(() => 1)];
+      await attacker.flood((index) => ({
+        path: '/mcp',
+        method: 'POST',
+        body: bodies[index % bodies.length] ?? '',
+      }));
+    },
+  },
+  {
     name: 'MCP: simulation and lists of 1,000 through tools',
     async run(attacker) {
       const names = ['listUsageEvents', 'listAudit', 'listRecords'];

@@ -1,5 +1,6 @@
 import type { Attack } from '../attack.js';
 import type { Attacker } from '../attacker.js';
+import { publish } from './workflows.js';
 
 /** Records: types, values, filters, bulk, pages. */
 
@@ -178,6 +179,26 @@ export const recordAttacks: readonly Attack[] = [
         method: 'PUT',
         body,
       }));
+    },
+  },
+  {
+    name: 'records nested as deep as can be, listened for and started by',
+    async run(attacker) {
+      const id = await makeType(attacker);
+      const made = { with: { type: 'mdata.created' } };
+      const tasks = [{ hear: { listen: { to: { one: made }, timeout: 'PT60S' } } }];
+      const [listening] = await Promise.all([
+        publish(attacker, tasks),
+        publish(attacker, [{ kept: { set: { data: '${ input }' } } }], {
+          schedule: { on: { one: made } },
+        }),
+      ]);
+      const deep = `{"data":${'{"a":'.repeat(62)}{}${'}'.repeat(62)}}`;
+      await attacker.flood((index) =>
+        index % 4 === 0
+          ? { path: `/v1/workflows/${listening}/execute`, method: 'POST', body: '{"async":true}' }
+          : { path: `/v1/mobjects/${id}/mdata`, method: 'POST', body: deep },
+      );
     },
   },
   {

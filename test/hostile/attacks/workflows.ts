@@ -301,4 +301,40 @@ export const workflowAttacks: readonly Attack[] = [
       }));
     },
   },
+  {
+    name: 'workflows: dry runs that look for long texts in long texts, and read a duration of 100,000 digits',
+    async run(attacker) {
+      const expressions = [
+        'duration(input.text)',
+        'input.text.contains(input.sought)',
+        'size(input.list.join(input.text))',
+        'input.list.exists(x, input.text.lastIndexOf(input.sought) > 0)',
+      ];
+      const names = await Promise.all(
+        expressions.map((one) => publish(attacker, [{ tried: { set: { x: `\${ ${one} }` } } }])),
+      );
+      const sought = `${'1'.repeat(100)}b${'1'.repeat(100_000)}`;
+      const input = { text: '1'.repeat(100_000), sought, list: Array(1_000).fill('') };
+      const body = textOf({ input });
+      await attacker.flood((index) => {
+        const name = names[index % names.length] ?? '';
+        return { path: `/v1/workflows/${name}/simulate`, method: 'POST', body };
+      });
+    },
+  },
+  {
+    name: 'workflows: an input of 199,000 items, each looked up among 60,000 that may be',
+    async run(attacker) {
+      const values = [...Array<number>(59_999).fill(0), 1];
+      const properties = { list: { items: { enum: values } } };
+      const schema = { format: 'json', document: { type: 'object', properties } };
+      const name = await publish(attacker, [step], { input: { schema } });
+      const body = textOf({ input: { list: Array(199_000).fill(1) } });
+      await attacker.flood(() => ({
+        path: `/v1/workflows/${name}/simulate`,
+        method: 'POST',
+        body,
+      }));
+    },
+  },
 ];

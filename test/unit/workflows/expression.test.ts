@@ -121,6 +121,33 @@ describe('expressions of definitions', () => {
     });
   }
 
+  // spec/platform.md R156
+  const sought = `${'1'.repeat(100)}b${'1'.repeat(100_000)}`;
+  const given = { text: '1'.repeat(200_000), sought, list: Array(1_000).fill('') };
+  const bounded: readonly [string, string][] = [
+    ['duration(x.text)', 'A duration has at most 64 characters.'],
+    ['size(x.list.join(x.text))', 'What stands between texts has at most 64 characters.'],
+    ['x.text.contains(x.sought)', 'costs more'],
+    ['x.text.indexOf(x.sought) > 0', 'costs more'],
+    ['x.list.exists(y, x.text.lastIndexOf(x.sought) > 0)', 'costs more'],
+    ['size(x.text.split(x.sought)) > 0', 'costs more'],
+  ];
+  for (const [one, fault] of bounded) {
+    it(`${one} takes no longer than others, however long what it is given`, () => {
+      const since = process.cpuUsage();
+      expect(() => evaluate(one, { x: given })).to.throw(fault);
+      expect(process.cpuUsage(since).user).to.be.below(500_000);
+    });
+  }
+
+  it('short texts are looked for as they are, and durations read', () => {
+    const x = { text: 'a-b-c', list: ['a', 'b'], at: '1h30m', word: '-' };
+    expect(evaluate('x.text.split(x.word).join(x.word) == x.text', { x })).to.equal(true);
+    expect(evaluate('x.list.exists(y, x.text.contains(y))', { x })).to.equal(true);
+    expect(evaluate('duration(x.at).getMinutes()', { x })).to.equal(90);
+    expect(evaluate('x.text.contains("-b" + "-")', { x })).to.equal(true);
+  });
+
   it('a large value is looked through once, by however many expressions', () => {
     let looks = 0;
     const handler = {
@@ -247,6 +274,23 @@ describe('input schemas of definitions', () => {
     const given = '1234567890123.123456789012';
     const [fault] = valueFaults(given, { type: 'number' }, '', { takesExactNumbers: false });
     expect(fault?.message).to.equal('must be number');
+  });
+
+  it('looks values up in long lists without going through them', () => {
+    const values = [...Array<number>(60_000).fill(0), 1];
+    const lists: readonly object[] = [
+      { items: { enum: values } },
+      { items: { type: [...Array<string>(14_000).fill('null'), 'number'] } },
+    ];
+    for (const one of lists) {
+      const since = process.cpuUsage();
+      expect(valueFaults(Array(199_000).fill(1), one)).to.deep.equal([]);
+      expect(process.cpuUsage(since).user).to.be.below(500_000);
+    }
+    const required = Array<string>(32_000).fill('a');
+    const items = Array.from({ length: 65_000 }, () => ({ a: 1 }));
+    expect(valueFaults(items, { items: { required } })).to.deep.equal([]);
+    expect(valueFaults([{}], { items: { required } })).to.have.length(1);
   });
 
   it('take no regular expressions and no references', () => {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { defined } from '../../../kernel/defined.js';
 import { Decimal, ONE, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { eachInPortions, Portions } from '../../../kernel/portions.js';
+import { eachInPortions, mapInPortions, Portions } from '../../../kernel/portions.js';
 import { dayAfter } from '../../../kernel/time/date.js';
 import type { Days } from '../../../kernel/time/billing-calendar.js';
 import { periodOf, type Period } from '../../../kernel/time/period.js';
@@ -83,6 +83,8 @@ interface EarlierRow {
 
 /** Periods of all adjustments that one batch may look at. */
 const periodsMax = 20_000;
+/** What they may be billed in, by tax codes: each is an item, though nothing is to be paid for it. */
+const partsMax = 100_000;
 
 /**
  * What maximums, minimums and commitments bill now (spec/beyond.md R287 to R291): of each period that the
@@ -105,6 +107,7 @@ export async function findPeriodCharges(
   const madeByRun = new ByDay<{ readonly charge: PeriodCharge; readonly made: Made }>();
   const found: PeriodCharge[] = [];
   const portions = new Portions();
+  let partCount = 0;
   for (const [index, period] of periods.entries()) {
     if (portions.isOver) await portions.rest();
     const { adjustment, start, end } = period;
@@ -132,7 +135,10 @@ export async function findPeriodCharges(
     );
     const billed = billedByTaxCode(own);
     const amount = needed.minus(sum([...billed.values()]));
-    const parts = partsOf(amount, takesBack(amount, billed) ? positive(billed) : charged.byTaxCode);
+    const byTaxCode = takesBack(amount, billed) ? positive(billed) : charged.byTaxCode;
+    partCount += byTaxCode.size;
+    if (partCount > partsMax) throw new TooManyCharges('There are too many periods and tax codes');
+    const parts = await partsOf(amount, byTaxCode);
     const charge = {
       ...period,
       spent: before,
@@ -175,7 +181,7 @@ async function touchedPeriods(
       if (portions.isOver) await portions.rest();
       const touched = touchedPeriod(adjustment, period, window);
       if (touched) periods.push(touched);
-      if (periods.length > periodsMax) throw new TooManyCharges('There are too many periods.');
+      if (periods.length > periodsMax) throw new TooManyCharges('There are too many periods');
     }
   }
   return periods;
@@ -338,11 +344,11 @@ function positive(billed: ByTaxCode): ByTaxCode {
 }
 
 /** An amount in the proportion of others, by their tax codes; the last has what remains. */
-function partsOf(amount: Decimal, byTaxCode: ByTaxCode): readonly PeriodPart[] {
+async function partsOf(amount: Decimal, byTaxCode: ByTaxCode): Promise<readonly PeriodPart[]> {
   const charged = [...byTaxCode].filter(([, of]) => of.greaterThan(ZERO));
   const whole = sum(charged.map(([, of]) => of));
   let left = amount;
-  const parts = charged.map(([taxCode, of], index) => {
+  const parts = await mapInPortions(charged, ([taxCode, of], index) => {
     const isLast = index === charged.length - 1;
     const part = isLast ? left : roundAmount(amount.times(of).div(whole));
     left = left.minus(part);

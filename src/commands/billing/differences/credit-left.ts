@@ -71,9 +71,10 @@ function takenOffPeriods(
   periods: readonly CreditedPeriod[],
 ): ReadonlyMap<string, { readonly key: string; readonly amount: Decimal }> {
   const found = new Map<string, { key: string; amount: Decimal }>();
+  const byId = new Map(items.map((item) => [item.id, item]));
   for (const { adjustmentId, start, charged, lowered, noted, before, ...period } of periods) {
     const ids = new Set(period.items.map(({ itemId }) => itemId));
-    const own = items.filter((item) => ids.has(item.id));
+    const own = [...ids].flatMap((id) => byId.get(id) ?? []);
     const open = sum(
       own.map(({ amount, creditedAmount }) => new Decimal(amount).minus(creditedAmount)),
     );

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { groupBy } from '../../../kernel/group-by.js';
+import { eachInPortions } from '../../../kernel/portions.js';
 import { seededId } from '../../../kernel/id.js';
 import { Decimal, ONE, roundAmount, ZERO } from '../../../kernel/numbers/money.js';
 import {
@@ -9,6 +11,7 @@ import {
   type BilledDifferenceRow,
   type FamilyDifferences,
   type GivenBack,
+  type ItemFamily,
 } from '../../../models/billing/billed-difference.js';
 import type { UsageGroup } from '../../../models/billing/usage-items.js';
 import { creditedType } from '../../../queries/billing/charge-differences.js';
@@ -51,22 +54,23 @@ export async function findDifferences(
   const families = await BilledDifference.families(db, tenantId, { invoiceIds, accountIds });
   const raised = raisedPeriods(facts.periods);
   const rows = found.map((group) => rowOf(group, withoutRaised(group, raised)));
+  const ofFamily = (invoiceId: string | null, family: ItemFamily): string =>
+    `${invoiceId} ${familyKey(family)}`;
+  const byFamily = groupBy([...rows.entries()], ([, row]) => ofFamily(row.correctedInvoiceId, row));
   const charges: DraftCharge[] = [];
-  for (const family of families) {
+  await eachInPortions(families, (family) => {
     const invoiceId = seededId(facts.seed, `${family.accountId}${family.currency}Charge`);
-    if (!facts.invoiceIds.has(invoiceId)) continue;
-    const own = rows.flatMap((row, index) => {
-      const isOwn =
-        row.correctedInvoiceId === family.invoiceId && familyKey(row) === familyKey(family);
+    if (!facts.invoiceIds.has(invoiceId)) return;
+    const own = (byFamily.get(ofFamily(family.invoiceId, family)) ?? []).flatMap(([index, row]) => {
       const group = found[index];
-      return isOwn && group ? [{ row, group }] : [];
+      return group ? [{ row, group }] : [];
     });
     const now = own.reduce<GivenBack>((all, { row }) => plusBack(all, row), nothingBack);
     const back = creditedNow(family, plusBack(family.differences, now));
-    if (back.amount.isZero()) continue;
+    if (back.amount.isZero()) return;
     const groups = own.map(({ group }) => group);
     charges.push(chargeOf(family, back, invoiceId, groups));
-  }
+  });
   return { charges, rows: [...rows, ...charges.map(rowOfCredited)] };
 }
 

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { groupBy } from '../../../kernel/group-by.js';
+import { mapInPortions } from '../../../kernel/portions.js';
 import { seededId } from '../../../kernel/id.js';
 import { Decimal, ONE, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
 import { dayBefore } from '../../../kernel/time/date.js';
@@ -42,15 +44,15 @@ export async function findCreditedPeriods(
     invoiceId: null,
     accountIds,
   });
-  const found = families.flatMap((family) => {
+  const keyOf = (adjustmentId: string, accountId: string, start: string): string =>
+    `${adjustmentId}/${accountId}/${start}`;
+  const byPeriod = groupBy(periods, ({ charge: { adjustment, start } }) =>
+    keyOf(adjustment.id, adjustment.accountId, start),
+  );
+  const found = await mapInPortions(families, (family) => {
     const invoiceId = seededId(seed, `${family.accountId}${family.currency}Charge`);
     if (!invoiceIds.has(invoiceId)) return [];
-    const own = periods.filter(
-      ({ charge: { adjustment, start } }) =>
-        adjustment.id === family.adjustmentId &&
-        adjustment.accountId === family.accountId &&
-        start === family.start,
-    );
+    const own = byPeriod.get(keyOf(family.adjustmentId, family.accountId, family.start)) ?? [];
     return creditedParts(family, own).map(({ taxCode, amount }, index) => {
       const charge = chargeOf(family, invoiceId, index, taxCode, amount);
       return {
@@ -64,7 +66,8 @@ export async function findCreditedPeriods(
       };
     });
   });
-  return { charges: found.map(({ charge }) => charge), rows: found.map(({ row }) => row) };
+  const all = found.flat();
+  return { charges: all.map(({ charge }) => charge), rows: all.map(({ row }) => row) };
 }
 
 interface Part {

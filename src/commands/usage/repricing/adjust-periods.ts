@@ -163,6 +163,8 @@ function* eachPeriodOf(
         isOver,
       };
     }
+    // Behind the last day that there is come no periods.
+    if (period.end <= period.start) return;
     period = periodOf(adjustment.period, period.end);
   }
 }

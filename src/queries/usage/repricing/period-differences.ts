@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { groupBy } from '../../../kernel/group-by.js';
+import { eachInPortions } from '../../../kernel/portions.js';
 import { Decimal, decimalText } from '../../../kernel/numbers/money.js';
 import { periodOf } from '../../../kernel/time/period.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
@@ -61,21 +63,27 @@ export async function findDifferences(
   moves: readonly ChargeMove[],
 ): Promise<PeriodDifference[]> {
   if (moves.length === 0) return [];
-  const byAccount = new Map<string, ChargeMove[]>();
-  for (const move of moves) {
-    const known = byAccount.get(move.accountId);
-    if (known) known.push(move);
-    else byAccount.set(move.accountId, [move]);
-  }
-  const inForce = await loadPeriodAdjustments(db, tenantId, [...byAccount.keys()]);
+  const accountIds = [...new Set(moves.map(({ accountId }) => accountId))];
+  const inForce = await loadPeriodAdjustments(db, tenantId, accountIds);
   const adjustments = [...inForce, ...tried];
   if (adjustments.length === 0) return [];
   const lineages = await readLineages(db, tenantId, moves);
   const found = new Map<string, Omit<PeriodDifference, 'difference'> & { difference: Decimal }>();
-  for (const adjustment of adjustments) {
-    for (const move of byAccount.get(adjustment.accountId) ?? []) {
-      if (!isOf(adjustment, move, lineages)) continue;
-      const { accountId, date, amount } = move;
+  const ofAccount = groupBy(
+    adjustments.map((adjustment) => ({
+      adjustment,
+      since: periodOf(adjustment.period, adjustment.from).start,
+    })),
+    ({ adjustment: { accountId, contractId } }) => `${accountId}/${contractId}`,
+  );
+  await eachInPortions(moves, (move) => {
+    const { accountId, contractId, date, amount } = move;
+    // Those of all charges of the account, and those of the contract's.
+    const scopes = [...new Set([null, contractId])];
+    for (const { adjustment, since } of scopes.flatMap(
+      (scope) => ofAccount.get(`${accountId}/${scope}`) ?? [],
+    )) {
+      if (date < since || !isOf(adjustment, move, lineages)) continue;
       const periodStart = periodOf(adjustment.period, date).start;
       const key = `${adjustment.id}/${accountId}/${periodStart}`;
       const known = found.get(key);
@@ -83,10 +91,11 @@ export async function findDifferences(
       else
         found.set(key, { accountId, adjustmentId: adjustment.id, periodStart, difference: amount });
     }
-  }
+  });
   return [...found.values()].map((of) => ({ ...of, difference: decimalText(of.difference) }));
 }
 
+/** Whether a charge of the scope's account and contract is one that an adjustment sees. */
 function isOf(
   of: TriedAdjustment,
   move: ChargeMove,
@@ -94,9 +103,7 @@ function isOf(
 ): boolean {
   return (
     of.currency === move.currency &&
-    move.date >= periodOf(of.period, of.from).start &&
     (of.to === null || move.date < of.to) &&
-    (of.contractId === null || of.contractId === move.contractId) &&
     (of.lineageId === null || of.lineageId === lineages.get(move.lineId ?? '')) &&
     (of.serviceId === null || of.serviceId === move.serviceId)
   );
