@@ -91,15 +91,23 @@ function newEnvironment(): Environment {
       work(Number(left), right),
     );
   }
-  environment.registerFunction('chargedList(dyn, int, int): dyn', chargeList);
-  environment.registerFunction('chargedValue(dyn): dyn', chargeValue);
-  environment.registerFunction('chargedText(dyn): dyn', chargeText);
-  const counting = [...Object.values(taking), ...Object.values(givenTo)];
+  const counting = [
+    { name: 'chargedValue', charge: chargeValue },
+    { name: 'chargedText', charge: chargeText },
+    { name: 'chargedCompared', charge: chargeCompared },
+    { name: 'keptName', charge: keptName },
+    ...Object.values(taking),
+    ...Object.values(givenTo),
+  ];
+  // Made anew: the library keeps something with each, and modules that executions share are frozen.
   for (const [name, chargeOf] of new Map(counting.map((one) => [one.name, one.charge]))) {
-    environment.registerFunction(`${name}(dyn): dyn`, chargeOf);
+    environment.registerFunction(`${name}(dyn): dyn`, (value: unknown) => chargeOf(value));
   }
-  environment.registerFunction('chargedCompared(dyn): dyn', chargeCompared);
-  environment.registerFunction('keptName(dyn): dyn', keptName);
+  environment.registerFunction(
+    'chargedList(dyn, int, int): dyn',
+    (list: unknown, perElement: bigint, growingParts: bigint) =>
+      chargeList(list, perElement, growingParts),
+  );
   return environment;
 }
 
