@@ -131,7 +131,8 @@ const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 function boundFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
-  const { types } = listedIn(schema);
+  const { types, isBounded } = listedIn(schema);
+  if (!isBounded) return undefined;
   const isExactSize = isExact && (types.has('number') || types.has('integer'));
   const size = typeof value === 'number' || isExactSize ? (value as number | string) : undefined;
   const length = typeof value === 'string' ? value.length : undefined;
@@ -158,7 +159,10 @@ interface Listed {
   /** As JSON. */
   readonly values: ReadonlySet<string>;
   readonly required: ReadonlySet<string>;
+  readonly isBounded: boolean;
 }
+
+const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'];
 
 const listed = new WeakMap<Schema, Listed>();
 
@@ -170,6 +174,7 @@ function listedIn(schema: Schema): Listed {
     types: new Set<unknown>(Array.isArray(type) ? type : [type]),
     values: new Set((Array.isArray(values) ? values : []).map((one) => JSON.stringify(one))),
     required: new Set<string>(Array.isArray(required) ? required : []),
+    isBounded: bounds.some((name) => name in schema),
   };
   listed.set(schema, made);
   return made;
