@@ -117,8 +117,9 @@ const isCompiledFrom = async (stamp) =>
   (await readFile(join(compiled, stampName), 'utf8').catch(() => '')) === stamp;
 
 /**
- * Compiles src to dist, file by file and without the console, for threads, workflows and processes that have a file
- * of their own, and as one program, where dist is not of these sources; types are checked by `npm run types` alone. Made under another name first: a folder that is there is complete.
+ * Compiles src to dist where dist is not of these sources: without the console, file by file, for workflows, threads
+ * and processes that have a file of their own, and as one program. Types are checked by `npm run types` alone. Made
+ * under another name first: a folder that is there is complete.
  */
 export async function compile() {
   const { paths, placed, stamp } = await readSources();

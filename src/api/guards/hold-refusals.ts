@@ -26,9 +26,9 @@ function takeHold(socket: Socket): number {
 }
 
 /**
- * Holds what is refused to a tenant for being too much (429, or 503 where it says to send it again) while requests
- * of others are late: a client that sends the next request as soon as one is answered would fill the process with refusals
- * (docs/decisions/0528).
+ * Holds what is refused to a tenant for being too much (429, or 503 where it says to send it again) while
+ * requests of others are late: a client that sends the next request as soon as one is answered would fill the
+ * process with refusals (docs/decisions/0528).
  */
 export async function holdRefusal(
   ctx: Context,
