@@ -229,7 +229,7 @@ export class Interpreter {
       this.values.checkSize(input, path, 'The input of the task has', definitionLimits.givenBytes);
     }
     const { takesExactNumbers = true } = this.host;
-    const [fault] = schema ? valueFaults(input, schema.document, '', { takesExactNumbers }) : [];
+    const [fault] = schema ? valueFaults(input, schema.document, { takesExactNumbers }) : [];
     if (fault) throw taskError(path, 400, `The input${fault.pointer} ${fault.message}.`);
     return input;
   }

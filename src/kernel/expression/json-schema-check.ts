@@ -133,7 +133,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
 function boundFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
   const { types, isBounded } = listedIn(schema);
   if (!isBounded) return undefined;
-  const isExactSize = isExact && (types.has('number') || types.has('integer'));
+  const isExactSize = isExact && (types.includes('number') || types.includes('integer'));
   const size = typeof value === 'number' || isExactSize ? (value as number | string) : undefined;
   const length = typeof value === 'string' ? value.length : undefined;
   const items = Array.isArray(value) ? value.length : undefined;
@@ -155,7 +155,7 @@ function boundFault(value: unknown, schema: Schema, isExact: boolean): string | 
 
 /** What a schema lists, as each value is looked up in it: schemas are long, and values many. */
 interface Listed {
-  readonly types: ReadonlySet<unknown>;
+  readonly types: readonly unknown[];
   /** As JSON. */
   readonly values: ReadonlySet<string>;
   readonly required: ReadonlySet<string>;
@@ -171,7 +171,7 @@ function listedIn(schema: Schema): Listed {
   if (known) return known;
   const { type, enum: values, required } = schema;
   const made = {
-    types: new Set<unknown>(Array.isArray(type) ? type : [type]),
+    types: [...new Set<unknown>(Array.isArray(type) ? type : [type])],
     values: new Set((Array.isArray(values) ? values : []).map((one) => JSON.stringify(one))),
     required: new Set<string>(Array.isArray(required) ? required : []),
     isBounded: bounds.some((name) => name in schema),
@@ -183,7 +183,7 @@ function listedIn(schema: Schema): Listed {
 function ownFault(value: unknown, schema: Schema, isExact: boolean): string | undefined {
   const { type, enum: values, format } = schema;
   if (type !== undefined) {
-    const allowed = [...listedIn(schema).types];
+    const { types: allowed } = listedIn(schema);
     if (!allowed.some((one) => isOfType(value, one, isExact)))
       return `must be ${allowed.join(' or ')}`;
   }
@@ -205,33 +205,34 @@ const faultsMax = 20;
 export function valueFaults(
   value: unknown,
   schema: unknown,
-  pointer = '',
   options: { readonly takesExactNumbers: boolean } = { takesExactNumbers: true },
 ): Fault[] {
-  if (schema === false) return [{ pointer, message: 'is not taken here' }];
+  if (schema === false) return [{ pointer: '', message: 'is not taken here' }];
   if (!isObject(schema)) return [];
   const own = ownFault(value, schema, options.takesExactNumbers && isExactNumber(value));
-  if (own !== undefined) return [{ pointer, message: own }];
+  if (own !== undefined) return [{ pointer: '', message: own }];
+  if (typeof value !== 'object' || value === null) return [];
   const faults: Fault[] = [];
   const { properties, additionalProperties: more, items } = schema;
-  if (isObject(value)) {
+  // Where a fault stands is written down for what is at fault alone: inputs are long.
+  const look = (part: string | number, one: unknown, inner: unknown): boolean => {
+    const found = valueFaults(one, inner, options);
+    faults.push(...found.map((fault) => ({ ...fault, pointer: pointerPart(part) + fault.pointer })));
+    return faults.length >= faultsMax;
+  };
+  if (Array.isArray(value)) {
+    if (items !== undefined) value.some((one, index) => look(index, one, items));
+  } else {
+    const members = value as Readonly<Record<string, unknown>>;
     const named = isObject(properties) ? properties : {};
     for (const name of listedIn(schema).required) {
-      if (Object.hasOwn(value, name)) continue;
-      faults.push({ pointer: pointer + pointerPart(name), message: 'is required' });
+      if (Object.hasOwn(members, name)) continue;
+      faults.push({ pointer: pointerPart(name), message: 'is required' });
       if (faults.length >= faultsMax) return faults;
     }
-    for (const [name, one] of Object.entries(value)) {
-      const inner = Object.hasOwn(named, name) ? named[name] : more;
-      faults.push(...valueFaults(one, inner, pointer + pointerPart(name), options));
-      if (faults.length >= faultsMax) break;
-    }
-  }
-  if (Array.isArray(value) && items !== undefined) {
-    for (const [index, one] of value.entries()) {
-      faults.push(...valueFaults(one, items, pointer + pointerPart(index), options));
-      if (faults.length >= faultsMax) break;
-    }
+    Object.entries(members).some(([name, one]) =>
+      look(name, one, Object.hasOwn(named, name) ? named[name] : more),
+    );
   }
   return faults.slice(0, faultsMax);
 }

@@ -264,9 +264,16 @@ function weigh(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / 64;
   if (typeof value !== 'object' || value === null) return 1;
   if (isWhole(value)) return value instanceof JsonText ? 1 + value.text.length / 64 : 1;
+  let weight = 1;
+  // `in` would make a text of every index of a list before its first.
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && weight <= most; index += 1) {
+      weight += weighMember(value[index], most - weight);
+    }
+    return weight;
+  }
   // Without a list of its members: most answers are small, and each is weighed.
   const members = value as Readonly<Record<string, unknown>>;
-  let weight = 1;
   for (const name in members) {
     weight += weighMember(members[name], most - weight);
     if (weight > most) break;

@@ -123,6 +123,7 @@ export const stringifyJson = (value: unknown): string =>
 function isNative(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || value instanceof Date) return true;
   if ('toJSON' in value) return false;
+  if (Array.isArray(value)) return value.every(isNative);
   const members = value as Readonly<Record<string, unknown>>;
   for (const name in members) {
     const member = members[name];

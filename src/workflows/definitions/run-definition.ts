@@ -249,7 +249,7 @@ export async function runDefinition(
   const state = resumed?.state ?? newState(time.now());
   // What an event says is not checked before it starts an execution.
   const takesExactNumbers = edition > 2;
-  const [fault] = valueFaults(run.input.start, definition.input?.schema?.document, '', {
+  const [fault] = valueFaults(run.input.start, definition.input?.schema?.document, {
     takesExactNumbers,
   });
   if (fault) {

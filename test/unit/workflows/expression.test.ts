@@ -272,7 +272,7 @@ describe('input schemas of definitions', () => {
 
   it('took no number that is a text in executions that began before', () => {
     const given = '1234567890123.123456789012';
-    const [fault] = valueFaults(given, { type: 'number' }, '', { takesExactNumbers: false });
+    const [fault] = valueFaults(given, { type: 'number' }, { takesExactNumbers: false });
     expect(fault?.message).to.equal('must be number');
   });
 
