@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { defaultArgs, launch, type Browser, type Target } from 'puppeteer-core';
+import { alone } from './servers.js';
 
 /**
  * Switches of that package which would take away protections that a test is meant to see, or, as one
@@ -53,7 +54,8 @@ export const foundMs = 60_000;
  * lacks its libraries, those of the package are used.
  */
 export async function openBrowser(): Promise<Browser> {
-  const program = await unpack();
+  // A program that another process is still writing cannot be run.
+  const program = await alone(unpack);
   const own = chromium.args.filter((argument) => !unwanted.includes(argument));
   const args = defaultArgs({ args: [...own, '--disable-gpu'], headless: 'shell' });
   const options = {
