@@ -265,14 +265,14 @@ function weigh(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   if (isWhole(value)) return value instanceof JsonText ? 1 + value.text.length / 64 : 1;
   let weight = 1;
-  // `in` would make a text of every index of a list before its first.
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && weight <= most; index += 1) {
-      weight += weighMember(value[index], most - weight);
+    for (const item of value) {
+      weight += weighMember(item, most - weight);
+      if (weight > most) break;
     }
     return weight;
   }
-  // Without a list of its members: most answers are small, and each is weighed.
+  // Without a list of its members: most answers are small, and each is weighed. Of an array, `in` makes one.
   const members = value as Readonly<Record<string, unknown>>;
   for (const name in members) {
     weight += weighMember(members[name], most - weight);
@@ -325,9 +325,8 @@ class PortionWriter {
   }
 
   async write(value: unknown): Promise<void> {
-    if (typeof value !== 'object' || value === null || weigh(value, weightMax) <= weightMax) {
-      this.pieces.push(stringifyJson(value));
-    } else if (isWhole(value)) {
+    const isObject = typeof value === 'object' && value !== null && !isWhole(value);
+    if (!isObject || weigh(value, weightMax) <= weightMax) {
       this.pieces.push(stringifyJson(value));
     } else {
       const isList = Array.isArray(value);
@@ -384,8 +383,7 @@ function guess(value: unknown): number {
 
 /**
  * Writes JSON as `stringifyJson` does, much of it in portions. `isUneven`: its lists hold what callers
- * have made, of which one item may weigh as much as all others.
- * A promise only where there is much.
+ * have made, of which one item may weigh as much as all others. A promise only where there is much.
  */
 export function stringifyJsonInPortions(
   value: unknown,
