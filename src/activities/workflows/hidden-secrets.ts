@@ -1,4 +1,5 @@
 import { inPortions } from '../../kernel/portions.js';
+import { TextRanges } from '../../kernel/text/text-ranges.js';
 import { spelledOut } from './spelled-out.js';
 import { marksSought } from './text-marks.js';
 
@@ -21,36 +22,17 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-type Range = readonly [from: number, to: number];
-
-/** What is as long is looked through for one form at a time. */
-const longText = 1_000;
-
-/** Where a text has one of these. */
-function* rangesOf(
-  text: string,
-  forms: readonly string[],
-): Generator<undefined, Range[], undefined> {
-  const found: Range[] = [];
-  for (const form of forms) {
-    const { length } = form;
-    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + length)) {
-      found.push([at, at + length]);
-    }
-    if (text.length >= longText) yield;
-  }
-  return found;
-}
-
 /**
  * Hides secrets in what comes back from a server: whoever was sent one may repeat it, and an answer is
  * part of a history, a timeline, a message (docs/decisions/0416).
  */
 export class HiddenSecrets {
   readonly #forms: readonly string[];
+  readonly #ranges: TextRanges;
 
   constructor(secrets: readonly string[]) {
     this.#forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
+    this.#ranges = new TextRanges(this.#forms);
   }
 
   /** Whatever has a secret in it has one of these among its marks (`marksOf`). */
@@ -64,10 +46,10 @@ export class HiddenSecrets {
   }
 
   *#text(text: string): Generator<undefined, string, undefined> {
-    const ranges = yield* rangesOf(text, this.#forms);
+    const ranges = yield* this.#ranges.in(text);
     // Encoders differ in which signs they leave as they are.
     for (const plain of spelledOut(text)) {
-      const found = yield* rangesOf(plain.text, this.#forms);
+      const found = yield* this.#ranges.in(plain.text);
       if (found.length === 0) continue;
       const places = plain.places();
       for (const [from, to] of found) ranges.push([places[from] ?? 0, places[to] ?? text.length]);

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { Decimal, sum, ZERO } from '../../kernel/numbers/money.js';
+import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import type { BulkStatement } from '../../models/db/bulk-table.js';
 import {
   addingCharges,
@@ -9,7 +9,7 @@ import {
   type MeterDraw,
   type MeterUsage,
 } from '../../models/balances/meter-charge.js';
-import { takeFirst, type GrantPart } from './grant-part.js';
+import type { GrantPart } from './grant-part.js';
 import type { WalletLedger } from './wallet-ledger.js';
 
 /** The usage of one meter: what it is, and what the transaction adds. */
@@ -17,6 +17,10 @@ interface Moved {
   readonly usage: MeterUsage;
   charged: Decimal;
   readonly drawn: Map<string, GrantPart>;
+  /** What `drawn` comes to. */
+  paid: Decimal;
+  /** The grants of `drawn`, those that are used last first; shorter than it where it is to be made again. */
+  lastFirst: readonly string[];
   addedCharge: Decimal;
   since: Date | null;
   readonly addedDraws: Map<string, GrantPart>;
@@ -37,7 +41,7 @@ export class MeterCredits {
       const known = this.#of(row);
       known.charged = new Decimal(row.charged);
       if (grantId === null || walletId === null || drawn === null) continue;
-      known.drawn.set(grantId, { grantId, walletId, amount: new Decimal(drawn) });
+      pay(known, { grantId, walletId, amount: new Decimal(drawn) });
     }
   }
 
@@ -59,15 +63,14 @@ export class MeterCredits {
     const of = this.#of(usage);
     for (const part of parts) {
       const amount = sign === 1 ? part.amount : part.amount.negated();
-      add(of.drawn, { ...part, amount });
+      pay(of, { ...part, amount });
       add(of.addedDraws, { ...part, amount });
     }
   }
 
   /** What grants have paid beyond what the usage comes to. */
   surplusOf(usage: MeterUsage): Decimal {
-    const { charged, drawn } = this.#of(usage);
-    const paid = sum([...drawn.values()].map(({ amount }) => amount));
+    const { charged, paid } = this.#of(usage);
     return Decimal.max(ZERO, paid.minus(Decimal.max(ZERO, charged)));
   }
 
@@ -76,10 +79,24 @@ export class MeterCredits {
    * those that are used last.
    */
   partsOf(usage: MeterUsage, amount: Decimal, ledger: WalletLedger, first?: string): GrantPart[] {
-    const rank = ({ grantId }: GrantPart): number => (grantId === first ? 0 : 1);
-    const paid = [...this.#of(usage).drawn.values()];
-    paid.sort((a, b) => rank(a) - rank(b) || ledger.compareUse(b.grantId, a.grantId));
-    return takeFirst(paid, amount).taken;
+    const of = this.#of(usage);
+    const own = first === undefined ? undefined : of.drawn.get(first);
+    if (of.lastFirst.length < of.drawn.size) {
+      of.lastFirst = [...of.drawn.keys()].sort((a, b) => ledger.compareUse(b, a));
+    }
+    const taken: GrantPart[] = [];
+    let open = amount;
+    const take = (part: GrantPart | undefined): void => {
+      if (!part?.amount.greaterThan(ZERO)) return;
+      taken.push({ ...part, amount: Decimal.min(open, part.amount) });
+      open = Decimal.max(ZERO, open.minus(part.amount));
+    };
+    if (open.greaterThan(ZERO)) take(own);
+    for (const grantId of of.lastFirst) {
+      if (!open.greaterThan(ZERO)) break;
+      if (grantId !== first) take(of.drawn.get(grantId));
+    }
+    return taken;
   }
 
   /** The statements that keep it. */
@@ -108,6 +125,8 @@ export class MeterCredits {
         usage: { meterId, accountId, currency },
         charged: ZERO,
         drawn: new Map(),
+        paid: ZERO,
+        lastFirst: [],
         addedCharge: ZERO,
         since: null,
         addedDraws: new Map(),
@@ -116,6 +135,12 @@ export class MeterCredits {
     }
     return of;
   }
+}
+
+/** Counts what a grant has paid, or below zero got back. */
+function pay(of: Moved, part: GrantPart): void {
+  add(of.drawn, part);
+  of.paid = of.paid.plus(part.amount);
 }
 
 function add(parts: Map<string, GrantPart>, part: GrantPart): void {

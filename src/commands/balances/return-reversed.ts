@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { eachInPortions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import {
   meterUsageKey,
@@ -40,12 +41,12 @@ export async function takeReturned(
   const opened = await openReversed(trx, scope, reversed);
   if (!opened) return;
   const { ledger, credits, paid, usages } = opened;
-  for (const { of, under, part } of paid) {
-    if (!part.amount.isNegative()) continue;
+  await eachInPortions(paid, ({ of, under, part }) => {
+    if (!part.amount.isNegative()) return;
     const taken = ledger.takeBack([{ ...part, amount: part.amount.negated() }], under);
     const usage = usages.get(of);
     if (usage) credits.draw(usage, taken);
-  }
+  });
   await writeTogether(trx, credits.writing(scope.tenantId));
   await ledger.write(changes);
 }
@@ -63,12 +64,12 @@ export async function returnReversed(
   const opened = await openReversed(trx, scope, reversed);
   if (!opened) return [];
   const { ledger, credits, paid, usages } = opened;
-  for (const { of, under, part } of paid) {
+  await eachInPortions(paid, ({ of, under, part }) => {
     const usage = usages.get(of);
     const parts = usage ? credits.partsOf(usage, part.amount, ledger, part.grantId) : [part];
     ledger.giveBack(parts, under);
     if (usage) credits.draw(usage, parts, -1);
-  }
+  });
   for (const reversal of usages.values()) {
     credits.charge(reversal, reversal.amount.negated(), reversal.knownAt);
   }
@@ -178,14 +179,14 @@ export async function returnOverpaid(
   for (const { chargeId, amount } of await WalletEntry.credits(trx, tenantId, ids)) {
     returned.set(chargeId, (returned.get(chargeId) ?? ZERO).plus(amount));
   }
-  for (const { id, charge, usage } of under) {
+  await eachInPortions(under, ({ id, charge, usage }) => {
     // What was returned is below zero.
     const left = new Decimal(charge.amount).plus(returned.get(id) ?? ZERO);
     const back = Decimal.min(left, credits.surplusOf(usage));
     const parts = credits.partsOf(usage, back, ledger);
     ledger.giveBack(parts, id);
     credits.draw(usage, parts, -1);
-  }
+  });
   await writeTogether(trx, credits.writing(tenantId));
   await ledger.write(changes);
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { newId } from '../../kernel/id.js';
 import { Decimal, decimalText, sum, ZERO } from '../../kernel/numbers/money.js';
+import { eachInPortions } from '../../kernel/portions.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import type { Period } from '../../kernel/time/period.js';
@@ -63,7 +64,7 @@ export async function countCharges(
   const alerts = await Alert.onCharges(trx, tenantId);
   if (alerts.length === 0) return;
   const today = utcDate(now());
-  const movements = movementsOf(alerts, today, charges);
+  const movements = await movementsOf(alerts, today, charges);
   if (movements.size === 0) return;
   const figures = await AlertFigure.move(
     trx,
@@ -94,14 +95,15 @@ const keyOf = (of: {
 }): string => `${of.alertId}/${of.accountId}/${of.currency}`;
 
 /** What charges move the figures of alerts by; of those that count the same it is summed up once. */
-function movementsOf(
+async function movementsOf(
   alerts: readonly Alert[],
   today: string,
   charges: readonly CountedCharge[],
-): Map<string, Movement> {
+): Promise<Map<string, Movement>> {
   const counted = new Map<string, readonly CountedSum[]>();
   const movements = new Map<string, Movement>();
-  for (const alert of alerts) {
+  // In portions: there may be as many alerts as charges.
+  await eachInPortions(alerts, (alert) => {
     const period = periodAt(alert.period, today);
     const { measure, attribute, accountId: account, contractId, serviceId } = alert;
     const what = JSON.stringify([measure, attribute, account, contractId, serviceId, period]);
@@ -112,7 +114,7 @@ function movementsOf(
       const key = keyOf({ alertId: alert.id, accountId, currency });
       movements.set(key, { alert, thresholds, accountId, currency, period, delta });
     }
-  }
+  });
   return movements;
 }
 

@@ -1,11 +1,6 @@
-import {
-  decimalText,
-  roundToMinorUnit,
-  sum,
-  ZERO,
-  type Decimal,
-} from '../../kernel/numbers/money.js';
+import { decimalText, roundToMinorUnit, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import { taxOf } from '../../kernel/numbers/tax.js';
+import { eachInPortions } from '../../kernel/portions.js';
 
 /** An item of an invoice of which grants may have paid something. */
 export interface CreditableItem {
@@ -31,32 +26,26 @@ export interface CreditsOfRate<I> {
  * What grants have paid, by tax rate (spec/beyond.md R266). What is left of an item is rounded, and
  * taxed, as if it alone were billed: an item that is paid whole leaves nothing, to the cent, and no tax.
  */
-export function creditsByRate<I extends CreditableItem>(
+export async function creditsByRate<I extends CreditableItem>(
   items: readonly I[],
   digits: number,
-): CreditsOfRate<I>[] {
-  const byRate = new Map<string, I[]>();
-  for (const item of items) {
-    if (item.credited.isZero()) continue;
-    const key = item.taxRate === null ? 'untaxed' : decimalText(item.taxRate);
-    const known = byRate.get(key);
-    if (known) known.push(item);
-    else byRate.set(key, [item]);
-  }
-  return [...byRate].map(([key, ofRate]) => {
-    const amounts = ofRate.map((item) => paidOf(item, digits));
-    return {
-      key,
-      items: ofRate,
-      exact: sum(ofRate.map(({ credited }) => credited)),
-      amount: sum(amounts),
-      tax: sum(
-        ofRate.map(({ tax, rounded, taxRate }, index) =>
-          tax.minus(taxOf(rounded.minus(amounts[index] ?? ZERO), taxRate, digits)),
-        ),
-      ),
-    };
+): Promise<CreditsOfRate<I>[]> {
+  const byRate = new Map<string, CreditsOfRate<I> & { readonly items: I[] }>();
+  await eachInPortions(items, (item) => {
+    const { credited, rounded, tax, taxRate } = item;
+    if (credited.isZero()) return;
+    const key = taxRate === null ? 'untaxed' : decimalText(taxRate);
+    const known = byRate.get(key) ?? { key, items: [], exact: ZERO, amount: ZERO, tax: ZERO };
+    known.items.push(item);
+    const amount = paidOf(item, digits);
+    byRate.set(key, {
+      ...known,
+      exact: known.exact.plus(credited),
+      amount: known.amount.plus(amount),
+      tax: known.tax.plus(tax.minus(taxOf(rounded.minus(amount), taxRate, digits))),
+    });
   });
+  return [...byRate.values()];
 }
 
 const paidOf = ({ amount, credited, rounded }: CreditableItem, digits: number): Decimal =>

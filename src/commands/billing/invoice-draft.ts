@@ -128,11 +128,9 @@ async function draftInvoice(
   const isOfOne = charges.every(
     (charge) => charge.isOfOneContract && charge.contractId === contractId,
   );
-  const credits = creditsByRate(
-    drafted.map((item) => withoutDiscount(item, digits)),
-    digits,
-  );
-  const discounts = creditsByRate(
+  const afterDiscounts = await mapInPortions(drafted, (item) => withoutDiscount(item, digits));
+  const credits = await creditsByRate(afterDiscounts, digits);
+  const discounts = await creditsByRate(
     drafted.map((item) => ({ ...item, credited: item.discounted })),
     digits,
   );

@@ -104,13 +104,16 @@ export class DryHost implements Host {
     this.#isActive = true;
   }
 
-  #checkLimits(added: unknown): void {
-    this.#bytes += JSON.stringify(added).length;
+  #checkLimits(added: readonly unknown[]): void {
+    // One after the other: fifty at once may be ten times as long as all of them may be.
+    for (const one of added) {
+      this.#bytes += JSON.stringify(one).length;
+      if (this.#bytes > dryLimits.bytes) {
+        throw new DryRunStopped('What the tasks are given and give is more than a dry run shows.');
+      }
+    }
     if (this.rows.size > dryLimits.rows) {
       throw new DryRunStopped(`A dry run shows at most ${dryLimits.rows} runs of tasks.`);
-    }
-    if (this.#bytes > dryLimits.bytes) {
-      throw new DryRunStopped('What the tasks are given and give is more than a dry run shows.');
     }
     if (this.#isAbandoned()) throw new DryRunStopped('Nobody waits for it any more.');
     if (performance.now() - this.#began > dryLimits.ms) {
@@ -127,7 +130,7 @@ export class DryHost implements Host {
   make(call: Omit<DryCall, 'isFaked'>): unknown {
     const found = call.isUndo ? undefined : this.#resultOf(call.path, true);
     this.calls.push({ ...call, isFaked: found !== undefined });
-    this.#checkLimits(call);
+    this.#checkLimits([call]);
     if (found?.error) {
       const { status, detail = 'A result that was given.', type, title } = found.error;
       throw taskError(call.path, status, detail, {

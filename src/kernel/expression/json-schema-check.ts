@@ -217,7 +217,9 @@ export function valueFaults(
   // Where a fault stands is written down for what is at fault alone: inputs are long.
   const look = (part: string | number, one: unknown, inner: unknown): boolean => {
     const found = valueFaults(one, inner, options);
-    faults.push(...found.map((fault) => ({ ...fault, pointer: pointerPart(part) + fault.pointer })));
+    faults.push(
+      ...found.map((fault) => ({ ...fault, pointer: pointerPart(part) + fault.pointer })),
+    );
     return faults.length >= faultsMax;
   };
   if (Array.isArray(value)) {
