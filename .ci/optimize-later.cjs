@@ -2,5 +2,5 @@
 // V8 13, of Node 24, has no such setting.
 const { versions } = process;
 if (Number.parseInt(versions.v8) < 13) {
-  require('node:v8').setFlagsFromString('--interrupt-budget=4000000');
+  require('node:v8').setFlagsFromString('--interrupt-budget=1500000');
 }
