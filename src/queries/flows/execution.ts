@@ -143,7 +143,7 @@ function presentExecution(row: Execution): ExecutionRecord {
   };
 }
 
-function executionsOf({ db, tenantId }: Scope, workflow: string) {
+function executionsOf({ db, tenantId }: Scope, workflow: string, output = outputText) {
   return Execution.query(db.read)
     .forTenant(tenantId)
     .where({ workflow })
@@ -151,18 +151,26 @@ function executionsOf({ db, tenantId }: Scope, workflow: string) {
     .select('startedAt', 'completedAt')
     .select(
       raw('input::text as "input_text"'),
-      raw(`${outputText} as "output_text"`),
+      raw(`${output} as "output_text"`),
       raw(`${errorText} as "error_text"`),
     );
 }
 
-const executionWeight: RowWeight<Execution> = {
-  sql: storedWeight('input', 'output', 'error', 'answer'),
+const executionWeight = (columns: readonly string[]): RowWeight<Execution> => ({
+  sql: storedWeight(...columns),
   bytesOf: (row) => {
     const { inputText, outputText, errorText } = row as ExecutionTexts;
     return [inputText, outputText, errorText].reduce((sum, text) => sum + (text?.length ?? 0), 0);
   },
-};
+});
+
+/** SQL of which executions are listed, and what of them. */
+interface ListedExecutions {
+  /** What else holds of them. */
+  readonly where?: string | undefined;
+  /** A few values of the output, as JSON, in its place: outputs are long. */
+  readonly output?: string;
+}
 
 /** One page of the executions of a workflow, the latest first. */
 export async function listExecutions(
@@ -170,16 +178,17 @@ export async function listExecutions(
   workflow: string,
   status: ExecutionStatus | undefined,
   page: PageRequest,
-  /** SQL of what else holds of them. */
-  where?: string,
+  { where, output }: ListedExecutions = {},
 ): Promise<Listed<ExecutionRecord>> {
-  const query = executionsOf(scope, workflow).orderBy([
+  const query = executionsOf(scope, workflow, output).orderBy([
     { column: 'startedAt', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
   if (status !== undefined) void query.where({ status });
   if (where !== undefined) void query.whereRaw(where);
-  return listHeavyPage(query, page, presentExecution, executionWeight);
+  const columns =
+    output === undefined ? ['input', 'output', 'error', 'answer'] : ['input', 'error'];
+  return listHeavyPage(query, page, presentExecution, executionWeight(columns));
 }
 
 /** The message says what retention has removed: the execution may have been among it. */

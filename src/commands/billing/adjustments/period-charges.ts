@@ -103,7 +103,9 @@ export async function findPeriodCharges(
   const periods = inOrder(await touchedPeriods(facts, earlier));
   const spent = await spentOf(db, tenantId, facts, periods);
   const rowsByDay = new ByDay<EarlierRow>();
-  for (const row of earlier) rowsByDay.add(row, row.periodStart, { row, made: madeBefore(row) });
+  await eachInPortions(earlier, (row) =>
+    rowsByDay.add(row, row.periodStart, { row, made: madeBefore(row) }),
+  );
   const madeByRun = new ByDay<{ readonly charge: PeriodCharge; readonly made: Made }>();
   const found: PeriodCharge[] = [];
   const portions = new Portions();

@@ -191,11 +191,10 @@ async function madeElsewhere(
 ): Promise<Made[]> {
   const computed = new Set(periods.map(({ adjustment, start }) => `${adjustment.id}/${start}`));
   const earlier = await AdjustmentCharge.ofAccounts(trx, tenantId, accountIds);
-  return earlier
-    .filter(
-      (row) => row.voidedAt === null && !computed.has(`${row.adjustmentId}/${row.periodStart}`),
-    )
-    .map(madeBefore);
+  const others = earlier.filter(
+    (row) => row.voidedAt === null && !computed.has(`${row.adjustmentId}/${row.periodStart}`),
+  );
+  return mapInPortions(others, madeBefore);
 }
 
 /** What a period came to, and would come to, before adjustments. */
@@ -247,7 +246,7 @@ async function adjust(
   spent: ReadonlyMap<TriedPeriod, Spent>,
 ): Promise<ReadonlyMap<TriedPeriod, Adjusted>> {
   const made = new ByDay<Made>();
-  for (const row of elsewhere) made.add(row, row.start, row);
+  await eachInPortions(elsewhere, (row) => made.add(row, row.start, row));
   const adjusted = new Map<TriedPeriod, Adjusted>();
   await eachInPortions(periods, (period) => {
     const { adjustment, value, start, end, isOver } = period;

@@ -53,6 +53,9 @@ const table = new BulkTable<AdjustmentChargeRow>('adjustment_charge', {
   invoiceItemId: 'uuid',
 });
 
+/** Rows that are read at once. */
+const pageSize = 2_000;
+
 /** What was billed, or taken off, for a period. */
 export class AdjustmentCharge extends TenantModel {
   static override tableName = 'adjustment_charge';
@@ -87,13 +90,30 @@ export class AdjustmentCharge extends TenantModel {
     return table.insert(trx, tenantId, rows);
   }
 
-  /** What these accounts were billed for periods that begin on a day or later; voided ones too. */
-  static ofAccounts(
+  /**
+   * What these accounts were ever billed for periods, voided ones too, by account and first day. In pages: an
+   * account of many days has more than may be read at once.
+   */
+  static async ofAccounts(
     db: Knex,
     tenantId: string,
     accountIds: readonly string[],
   ): Promise<AdjustmentCharge[]> {
-    return AdjustmentCharge.query(db)
+    const rows: AdjustmentCharge[] = [];
+    for (;;) {
+      const page = await AdjustmentCharge.#pageOf(db, tenantId, accountIds, rows.at(-1));
+      rows.push(...page);
+      if (page.length < pageSize) return rows;
+    }
+  }
+
+  static #pageOf(
+    db: Knex,
+    tenantId: string,
+    accountIds: readonly string[],
+    last: AdjustmentCharge | undefined,
+  ) {
+    const query = AdjustmentCharge.query(db)
       .forTenant(tenantId)
       .select('adjustment_charge.*')
       .select(
@@ -104,8 +124,15 @@ export class AdjustmentCharge extends TenantModel {
           .as('period'),
       )
       .whereRaw('account_id = any(?::uuid[])', [[...accountIds]])
-      .orderBy('id')
-      .execute();
+      .orderBy(['accountId', 'periodStart', 'id'])
+      .limit(pageSize);
+    if (!last) return query;
+    const { accountId, periodStart, id } = last;
+    return query.whereRaw('(account_id, period_start, id) > (?, ?, ?)', [
+      accountId,
+      periodStart,
+      id,
+    ]);
   }
 }
 
