@@ -1,6 +1,9 @@
 type Range = readonly [from: number, to: number];
 
-/** What is longer is looked through for one form at a time, and so much of it at once. */
+/** What is as long is looked through for one form at a time. */
+const longText = 1_000;
+
+/** So much of a text is looked through at once. */
 const pieceLength = 4_096;
 
 /** What is longer is looked for sign by sign: built in, it may cost as many steps as both are long, multiplied. */
@@ -28,24 +31,25 @@ export class TextRanges {
     this.#forms = forms;
   }
 
-  /** Those of one form do not overlap. Yields after each piece of a long text. */
+  /** Those of one form do not overlap. Yields after each form, and each piece, of a long text. */
   *in(text: string): Generator<undefined, Range[], undefined> {
     const found: Range[] = [];
     for (const form of this.#forms) {
       if (form.length > text.length) continue;
-      const ranges = form.length > shortLength ? this.#long(text, form) : this.#short(text, form);
-      for (const range of yield* ranges) found.push(range);
+      const isLong = form.length > shortLength;
+      const ranges = isLong ? yield* this.#long(text, form) : this.#short(text, form);
+      for (const range of ranges) found.push(range);
+      if (text.length >= longText) yield;
     }
     return found;
   }
 
-  *#short(text: string, form: string): Generator<undefined, Range[], undefined> {
+  #short(text: string, form: string): Range[] {
     const { length } = form;
     const found: Range[] = [];
     for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + length)) {
       found.push([at, at + length]);
     }
-    if (text.length > pieceLength) yield;
     return found;
   }
 
