@@ -63,9 +63,12 @@ export async function measureCalls(options: Target & { readonly count: number })
   return options.count / ((last - since) / 1000);
 }
 
+/** The middle one; of an even number the mean of the two in the middle, so that neither of two is left out. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN;
+  const middle = (sorted.length - 1) / 2;
+  const [low = NaN, high = NaN] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  return (low + high) / 2;
 };
 
 /** Measures two things in turn, A B A B …, so that a drifting machine meets both alike. */

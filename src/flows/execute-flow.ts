@@ -1,10 +1,15 @@
 import type { Static } from 'typebox';
-import { definitionOf, type DefinitionInput } from '../messages/definitions/definition-run.js';
+import { definitionOf } from '../messages/definitions/definition-run.js';
 import { temporalWorkflowId } from '../messages/flow-batch.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../process/platform.js';
-import { getExecution, type ExecutionRecord } from '../queries/flows/execution.js';
+import {
+  getExecution,
+  shownExecution,
+  type ExecutionRecord,
+  type ShownExecution,
+} from '../queries/flows/execution.js';
 import type { ExecuteBody, Execution } from '../schemas/flows/execution.js';
 import { flowBody } from '../schemas/flows/flow.js';
 import { checkFor } from '../schemas/fields/validator.js';
@@ -29,10 +34,10 @@ type ExecutionDto = Static<typeof Execution>;
 export function executionView(
   { workflow, flowId, name }: RecordedWorkflow,
   { temporal: { uiUrl, namespace } }: Platform,
-): (record: ExecutionRecord) => ExecutionDto {
+): (record: ExecutionRecord | ShownExecution) => ExecutionDto {
   return (record) => {
-    const { id, status, startedAt, completedAt, input, output, error, actor } = record;
-    const { version = null } = (input ?? {}) as Partial<DefinitionInput>;
+    const shown = 'version' in record ? record : shownExecution(record);
+    const { id, status, startedAt, completedAt, input, output, error, actor, version } = shown;
     const place = `${encodeURIComponent(temporalWorkflowId(record.workflowId))}/${record.runId}`;
     return {
       executionId: id,
@@ -43,7 +48,7 @@ export function executionView(
       actor,
       startedAt: startedAt.toISOString(),
       completedAt: completedAt?.toISOString() ?? null,
-      input: (input as { readonly start?: Record<string, unknown> } | null)?.start ?? input,
+      input,
       output,
       error: error && {
         code: problemCode(error.kind),

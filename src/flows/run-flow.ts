@@ -6,8 +6,7 @@ import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
 import type { FlowFailure, FlowOutcome, FlowRun } from '../messages/flow-run.js';
 import { definitionQueue } from '../messages/definitions/definition-run.js';
 import { newId } from '../kernel/id.js';
-import { canonicalJson } from '../kernel/text/json.js';
-import { jsonSafeInPortions } from '../kernel/text/json-portions.js';
+import { canonicalDigest, jsonSafeInPortions } from '../kernel/text/json-write-portions.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { FlowReply } from '../platform/temporal/flow-replies.js';
@@ -94,9 +93,7 @@ async function executionOf<K extends FlowName>(
   const workflowId = workflowIdOf(scope.tenantId, flow.businessKey(executionId));
   const { idempotencyKey: key, workflow, input } = flow;
   if (key === null) return { executionId, workflowId, isRepeated: false };
-  const requestHash = createHash('sha256')
-    .update(canonicalJson({ workflow, input: await jsonSafeInPortions(input) }))
-    .digest('hex');
+  const requestHash = await canonicalDigest({ workflow, input: await jsonSafeInPortions(input) });
   const holder = await claimIdempotencyKey(scope, { key, requestHash, executionId, workflowId });
   const isRepeated = holder.executionId !== executionId;
   return { executionId: holder.executionId, workflowId: holder.workflowId, isRepeated };

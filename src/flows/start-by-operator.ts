@@ -32,7 +32,7 @@ export async function startByOperator(
       taskQueue,
       args: [input],
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { [signatureMemo]: signer.sign({ type, workflowId, input }) },
+      memo: { [signatureMemo]: await signer.sign({ type, workflowId, input }) },
       staticSummary: summary,
       typedSearchAttributes: new TypedSearchAttributes([
         keyword('TenantId', input.tenantId),

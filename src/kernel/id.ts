@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /**
@@ -8,8 +8,27 @@ import { v7 } from 'uuid';
 export const newId = (): string => v7();
 
 /** A UUID (version 8) that names a content: equal texts have it in common, others do not. */
-export function contentId(text: string): string {
-  const digest = hash('sha256', text, 'hex');
+export const contentId = (text: string): string => contentIdOfDigest(hash('sha256', text, 'hex'));
+
+/** Text that is hashed at once. */
+const hashedAtOnce = 16 * 1024;
+
+/** The SHA-256 of a text that comes in pieces, in hexadecimal digits; yields between portions of it. */
+export function* digestOfPieces(pieces: Iterable<string>): Generator<undefined, string, undefined> {
+  const sha256 = createHash('sha256');
+  let portion = '';
+  for (const piece of pieces) {
+    portion += piece;
+    if (portion.length < hashedAtOnce) continue;
+    sha256.update(portion);
+    portion = '';
+    yield;
+  }
+  return sha256.update(portion).digest('hex');
+}
+
+/** What `contentId` gives, by the SHA-256 of the text in hexadecimal digits. */
+export function contentIdOfDigest(digest: string): string {
   const variant = (0x8 | (Number.parseInt(digest.charAt(16), 16) & 0x3)).toString(16);
   return (
     `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-` +

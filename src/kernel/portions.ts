@@ -71,12 +71,17 @@ export async function eachInPortions<T>(
   }
 }
 
-/** What `map` gives for each item, in portions. */
+/** What `map` gives for each item, in portions; one item after the other, where one may itself take several. */
 export async function mapInPortions<T, R>(
   items: readonly T[],
-  map: (item: T, index: number) => R,
+  map: (item: T, index: number) => R | Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  await eachInPortions(items, (item, index) => results.push(map(item, index)));
+  const portions = new Portions();
+  for (const [index, item] of items.entries()) {
+    const result = map(item, index);
+    results.push(result instanceof Promise ? await result : result);
+    if (portions.isOver) await portions.rest();
+  }
   return results;
 }

@@ -70,12 +70,18 @@ export interface BillingBatch {
   readonly accountIds: readonly string[];
 }
 
+/**
+ * An invoice that would be made, as JSON text: its amounts may have more digits than Temporal's converter keeps
+ * in a number. A run that a version before has begun has objects.
+ */
+export type Draft = string | object;
+
 /** What came of a batch. */
 export interface BillingBatchResult {
   readonly invoices: number;
   readonly problems: readonly BillingProblem[];
   /** Of a dry run: the invoices that would be made. */
-  readonly drafts: readonly object[];
+  readonly drafts: readonly Draft[];
 }
 
 /** The workflow's query for the progress of a run; `durabill billing-run` shows its answers. */
@@ -112,16 +118,19 @@ export function draftsWorthShowing<T extends { readonly items: readonly unknown[
 }
 
 /** The first of these drafts that a run which shows others already can show with them. */
-export function draftsThatFit(shown: readonly object[], drafts: readonly object[]): object[] {
-  const fit: object[] = [];
-  let length = JSON.stringify(shown).length;
+export function draftsThatFit(shown: readonly Draft[], drafts: readonly Draft[]): Draft[] {
+  const fit: Draft[] = [];
+  let length = shown.reduce((sum, draft) => sum + lengthOf(draft), 0);
   for (const draft of drafts) {
-    length += JSON.stringify(draft).length;
+    length += lengthOf(draft);
     if (shown.length + fit.length >= draftsMax || length > draftsLengthMax) break;
     fit.push(draft);
   }
   return fit;
 }
+
+const lengthOf = (draft: Draft): number =>
+  (typeof draft === 'string' ? draft : JSON.stringify(draft)).length;
 
 /** How often a tenant's schedule bills: the calendar period that ended before. */
 export const billingScheduleFrequencies = scheduleFrequencies;

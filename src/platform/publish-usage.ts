@@ -1,6 +1,6 @@
 import { Portions } from '../kernel/portions.js';
 import { stringifyJson } from '../kernel/text/json.js';
-import { stringifyJsonInPortions } from '../kernel/text/json-portions.js';
+import { stringifyJsonInPortions } from '../kernel/text/json-write-portions.js';
 import { problem, Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Published, UsageBroker, UsageMessage } from '../messages/broker.js';

@@ -75,7 +75,13 @@ export interface CompiledLogic {
 const compiledPlans = new WeakMap<RatingPlan, CompiledPlan | Rejection>();
 /** Of the facts that plans share: their copies with other attributes need no other. */
 const compiledLogics = new WeakMap<LogicFacts, CompiledLogic | Rejection>();
-const compiledPrices = new WeakMap<RowFacts, Pick<CompiledRow, 'price' | 'cost'>>();
+type CompiledPrice = Pick<CompiledRow, 'price' | 'cost'>;
+
+/**
+ * By the list of rows, in its order: a map of rows has hundreds of thousands, and whenever it grows, or garbage is
+ * collected, the process stands still for all of them.
+ */
+const compiledPrices = new WeakMap<readonly RowFacts[], readonly CompiledPrice[]>();
 
 /** Throws a `Rejection` when a formula of the plan cannot be used. */
 export function compilePlan(plan: RatingPlan): CompiledPlan {
@@ -114,12 +120,17 @@ function* compile(plan: RatingPlan): Generator<undefined, CompiledPlan, undefine
   const ofService = priceables.filter(({ isOfService }) => isOfService);
   const candidates = ofService.length > 0 ? ofService : priceables;
   const rows = new Map<string, CompiledRow[]>();
+  const known = compiledPrices.get(plan.card.rows);
+  const prices: CompiledPrice[] = [];
   for (const [index, row] of plan.card.rows.entries()) {
     const ofAttribute = rows.get(row.attributeName) ?? [];
-    ofAttribute.push(compileRow(row, attributes, plan.charge));
+    const price = known?.[index] ?? compilePrice(row);
+    prices.push(price);
+    ofAttribute.push(compileRow(row, price, attributes, plan.charge));
     rows.set(row.attributeName, ofAttribute);
     if (index % rowsOfPiece === rowsOfPiece - 1) yield;
   }
+  if (!known) compiledPrices.set(plan.card.rows, prices);
   const logics: CompiledLogic[] = [];
   const applying = plan.logics.filter((logic) => isFor(logic, plan));
   for (const logic of applying.sort((a, b) => a.seqNo - b.seqNo)) {
@@ -139,19 +150,17 @@ function* compile(plan: RatingPlan): Generator<undefined, CompiledPlan, undefine
   };
 }
 
+const compilePrice = (row: RowFacts): CompiledPrice => ({
+  price: findPriceMethod(row.priceMethod)?.compile(row.rates) ?? null,
+  cost: 1 + tierCost * countTiers(row.rates),
+});
+
 function compileRow(
   row: RowFacts,
+  { price, cost }: CompiledPrice,
   attributes: ReadonlyMap<string, PlanAttribute>,
   charge: ChargeType,
 ): CompiledRow {
-  let priced = compiledPrices.get(row);
-  if (!priced) {
-    priced = {
-      price: findPriceMethod(row.priceMethod)?.compile(row.rates) ?? null,
-      cost: 1 + tierCost * countTiers(row.rates),
-    };
-    compiledPrices.set(row, priced);
-  }
   return {
     facts: row,
     usageType: readUsageType(row.usageType),
@@ -160,8 +169,8 @@ function compileRow(
       value,
       number: attributes.get(name)?.dataType === 'Number' ? parseDecimal(value) : null,
     })),
-    price: priced.price,
-    cost: priced.cost,
+    price,
+    cost,
     meter: compileMeter(row, attributes.get(row.attributeName), charge),
   };
 }

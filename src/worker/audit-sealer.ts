@@ -3,8 +3,11 @@ import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable } from './watch.js';
 
 const sealMs = 500;
-/** Entries sealed in one transaction, which takes about 0.1 s. */
-const entriesMax = 2_000;
+/**
+ * Entries sealed in one transaction: some milliseconds. The dearest, changes of records of half a million values,
+ * take 70 ms each, and together less than a statement may.
+ */
+const entriesMax = 100;
 
 /**
  * Seals new entries of the audit in the background, in each cell. Every process with workers runs it; an advisory

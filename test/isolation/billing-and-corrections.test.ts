@@ -6,7 +6,7 @@ import { readAmendment } from '../../src/commands/usage/corrections/read-amendme
 import { rerateUsage } from '../../src/commands/usage/corrections/rerate-range.js';
 import { newId } from '../../src/kernel/id.js';
 import type { Scope } from '../../src/kernel/scope.js';
-import { StoredRatingPlan } from '../../src/models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../src/models/usage/plans/rating-plan.js';
 import {
   createAccount,
   createService,

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
 import { assert } from 'chai';
-import { contentId, newId, seededId } from '../../src/kernel/id.js';
+import { contentId, digestOfPieces, newId, seededId } from '../../src/kernel/id.js';
+import { Decimal } from '../../src/kernel/numbers/money.js';
+import { canonicalJson } from '../../src/kernel/text/json.js';
+import { canonicalDigest, canonicalPieces } from '../../src/kernel/text/json-write-portions.js';
 
 describe('ids', () => {
   it('are UUIDs of version 7 that rise, however many are made in a millisecond', () => {
@@ -18,5 +22,29 @@ describe('ids', () => {
       seededId('018f0000-aaaa-7000-8000-000000000000', 'x'),
       '018f0000-aaaa-8ee9-87c8-04f16c451912',
     );
+  });
+
+  it('of a long content that comes in pieces are those of the whole, with places to pause between', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, index) => ({
+      b: `é😀"${index}`,
+      a: [index, null],
+    }));
+    const rest = { none: [], empty: {}, exact: new Decimal('1.50'), deep: { z: 1, y: [{}] } };
+    const document = { rows, ...rest };
+    // By hand, of its members without the rows.
+    assert.equal(canonicalJson(rest), '{"deep":{"y":[{}],"z":1},"empty":{},"exact":1.5,"none":[]}');
+    const pieces = [...canonicalPieces(document)];
+    assert.equal(pieces.join(''), canonicalJson(document));
+    assert.isAtLeast(pieces.length, rows.length / 2);
+    // One item of a list may be as long as the whole.
+    const deep = [[[rows]]];
+    assert.equal([...canonicalPieces(deep)].join(''), canonicalJson(deep));
+    assert.isAtLeast([...canonicalPieces(deep)].length, rows.length / 2);
+    const naming = digestOfPieces(pieces);
+    let pauses = 0;
+    while (naming.next().done !== true) pauses += 1;
+    assert.isAtLeast(pauses, 3);
+    const whole = createHash('sha256').update(canonicalJson(document)).digest('hex');
+    assert.equal(await canonicalDigest(document), whole);
   });
 });

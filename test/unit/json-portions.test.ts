@@ -1,10 +1,8 @@
 import { assert } from 'chai';
 import { BodyBudget } from '../../src/api/server/large-bodies-at-once.js';
 import { parseJson, stringifyJson } from '../../src/kernel/text/json.js';
-import {
-  parseJsonInPortions,
-  stringifyJsonInPortions,
-} from '../../src/kernel/text/json-portions.js';
+import { parseJsonInPortions } from '../../src/kernel/text/json-portions.js';
+import { stringifyJsonInPortions } from '../../src/kernel/text/json-write-portions.js';
 import { Problem } from '../../src/kernel/problem.js';
 
 const long = 'x'.repeat(40_000);

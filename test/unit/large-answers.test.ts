@@ -1,8 +1,18 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { Decimal } from '../../src/kernel/numbers/money.js';
-import { jsonSafeInPortions } from '../../src/kernel/text/json-portions.js';
-import { jsonSafe, stringifyJson } from '../../src/kernel/text/json.js';
+import { lookThrough, readable } from '../../src/kernel/expression/expression-value.js';
+import { parseStoredInPortions } from '../../src/kernel/text/json-portions.js';
+import {
+  jsonSafeInPortions,
+  jsonWithDoublesInPortions,
+} from '../../src/kernel/text/json-write-portions.js';
+import {
+  jsonSafe,
+  jsonWithDoubles,
+  parseStoredJson,
+  stringifyJson,
+} from '../../src/kernel/text/json.js';
 import { RateCardRow } from '../../src/models/catalog/rate-card-row.js';
 import { RateCard } from '../../src/models/catalog/rate-card.js';
 import { readRecords } from '../../src/models/db/read-records.js';
@@ -93,6 +103,42 @@ describe('what is large', () => {
     const { result, turns } = await withTurns(() => jsonSafeInPortions(value));
     expect(turns).to.be.greaterThan(1);
     expect(stringifyJson(result)).to.equal(stringifyJson(jsonSafe(value)));
+  });
+
+  it('is made plain JSON while others are served: a list of nothing but numbers', async () => {
+    const value = { a: Array.from({ length: 4 * many }, () => new Decimal('1e9')) };
+    const { result, turns } = await withTurns(() => jsonSafeInPortions(value));
+    expect(turns).to.be.greaterThan(3);
+    expect(stringifyJson(result)).to.equal(stringifyJson(jsonSafe(value)));
+  });
+
+  it('is made JSON of floats while others are served', async () => {
+    const deep = Array.from({ length: many }, () => [[[new Decimal('12345678901234567890')]]]);
+    const value = { deep, of: new Decimal('0.5') };
+    const { result, turns } = await withTurns(() => jsonWithDoublesInPortions(value));
+    expect(turns).to.be.greaterThan(1);
+    expect(result).to.deep.equal(jsonWithDoubles(value));
+  });
+
+  it('is parsed as it was stored while others are served, whatever it has', async () => {
+    const names = Array.from({ length: 20_000 }, (_each, index) => `"n${index}": ${index}`);
+    const deepest = `${'['.repeat(100)}12345678901234567.5${']'.repeat(100)}`;
+    const text = `{"names": {${names.join()}}, "deepest": ${deepest}, "long": "${'x'.repeat(2 * 1024 * 1024)}"}`;
+    const { result, turns } = await withTurns(() => parseStoredInPortions(text));
+    expect(turns).to.be.greaterThan(1);
+    expect(result).to.deep.equal(parseStoredJson(text));
+  });
+
+  it('is looked through for expressions while others are served, and not copied', async () => {
+    // Some hundred milliseconds: a portion is three of them.
+    const list = Array.from({ length: 10 * many }, (_each, index) => ({ index, of: [[index]] }));
+    const value = { list };
+    const { turns } = await withTurns(() => lookThrough(value));
+    expect(turns).to.be.greaterThan(1);
+    expect(readable(value)).to.equal(value);
+    const odd = { list: [...list, { constructor: 1 }] };
+    await lookThrough(odd);
+    expect(readable(odd)).to.not.equal(odd);
   });
 
   it('is plain JSON as what is small is', async () => {

@@ -33,7 +33,11 @@ const timeText = (at: Date): string => `${at.toISOString().slice(0, 19).replace(
 function endOf(asked: Date | null, endsAt: Date | null, now: Date): Date | null {
   if (asked === null) return endsAt;
   if (asked <= now) {
-    throw problem.validation("'expiresAt' must be in the future", { field: 'expiresAt' });
+    const value = asked.toISOString();
+    throw problem.validation(`'expiresAt' must be in the future: ${value}`, {
+      field: 'expiresAt',
+      value,
+    });
   }
   if (endsAt === null || asked <= endsAt) return asked;
   throw problem.forbidden(

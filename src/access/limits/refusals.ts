@@ -17,7 +17,7 @@ export interface Refused {
  */
 export class Refusals {
   readonly #counts: RateLimiterPostgres;
-  readonly #unwritten = new Map<string, number>();
+  readonly #unwritten = new Map<string, { readonly count: number; readonly sinceMs: number }>();
   #isPlanned = false;
 
   constructor(db: Knex) {
@@ -34,32 +34,40 @@ export class Refusals {
     });
   }
 
-  note(tenantId: string, count = 1): void {
-    this.#unwritten.set(tenantId, (this.#unwritten.get(tenantId) ?? 0) + count);
+  note(tenantId: string): void {
+    this.#add(tenantId, 1, Date.now());
+  }
+
+  #add(tenantId: string, count: number, sinceMs: number): void {
+    const known = this.#unwritten.get(tenantId) ?? { count: 0, sinceMs };
+    this.#unwritten.set(tenantId, { ...known, count: known.count + count });
     if (this.#isPlanned) return;
     this.#isPlanned = true;
     setTimeout(() => void this.#write(), flushMs).unref();
   }
 
   async of(tenantId: string): Promise<Refused> {
-    const unwritten = this.#unwritten.get(tenantId) ?? 0;
+    const unwritten = this.#unwritten.get(tenantId);
     const written = await this.#counts.get(keyOf(tenantId));
-    const count = unwritten + (written?.consumedPoints ?? 0);
+    const count = (unwritten?.count ?? 0) + (written?.consumedPoints ?? 0);
     if (count === 0) return { count, since: null };
-    const passedMs = written === null ? 0 : windowMs - written.msBeforeNext;
-    return { count, since: new Date(Date.now() - passedMs) };
+    const sinceMs =
+      written === null ? unwritten?.sinceMs : Date.now() + written.msBeforeNext - windowMs;
+    return { count, since: sinceMs === undefined ? null : new Date(sinceMs) };
   }
 
   async #write(): Promise<void> {
     const counts = [...this.#unwritten];
     this.#unwritten.clear();
     this.#isPlanned = false;
-    for (const [tenantId, count] of counts) {
+    for (const [tenantId, { count, sinceMs }] of counts) {
+      // The hour begins with the first refusal, not with its writing; a duration has whole seconds.
+      const customDuration = Math.floor((windowMs - (Date.now() - sinceMs)) / 1000);
       try {
-        await this.#counts.penalty(keyOf(tenantId), count);
+        await this.#counts.penalty(keyOf(tenantId), count, { customDuration });
       } catch {
         // A database that is away: it is written with what comes.
-        this.note(tenantId, count);
+        this.#add(tenantId, count, sinceMs);
       }
     }
   }

@@ -11,16 +11,19 @@ import {
   type BillingRunStart,
 } from '../../messages/billing-run.js';
 import { utcDate } from '../../kernel/time/date.js';
-import { jsonSafeInPortions } from '../../kernel/text/json-portions.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import { stringifyJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
+import { Execution } from '../../models/flows/execution.js';
 import type { Platform } from '../../process/platform.js';
 import {
   beginBillingRun,
+  countsOf,
   listBillingAccounts,
   summarizeBillingRun,
   type BillingAccountsPage,
   type BillingRunEnd,
-} from '../../queries/billing/billing-run.js';
+} from '../../queries/billing/runs/billing-run.js';
 import { findOpenUsage } from '../../queries/usage/left-out-usage.js';
 import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../long-steps-at-once.js';
@@ -80,18 +83,24 @@ export function billingRunActivities(platform: Platform) {
         );
         const isDryRun = batch.input.dryRun === true;
         const drafts = await presentBilledInvoices(isDryRun ? draftsWorthShowing(invoices) : []);
-        const shown = draftsThatFit([], (await jsonSafeInPortions(drafts)) as object[]);
-        return { invoices: invoices.length, problems, drafts: shown };
+        const texts = await mapInPortions(drafts, stringifyJson);
+        return { invoices: invoices.length, problems, drafts: draftsThatFit([], texts) };
       }),
 
-    /** Ends a run: its output summarizes the invoices. */
+    /** Ends a run: its output summarizes the invoices, and its numbers are kept beside it. */
     endBillingRun: preparedStep(
       platform,
       async (scope, end: BillingRunEnd) => ({
         end,
         open: await findOpenUsage(scope, platform.broker, end.input),
       }),
-      ({ db, tenantId }, { end, open }) => summarizeBillingRun(db.read, tenantId, end, open),
+      async ({ db, tenantId }, { end, open }, executionId) => {
+        const output = await summarizeBillingRun(db.read, tenantId, end, open);
+        await db.transaction((trx) =>
+          Execution.keepCounts(trx, tenantId, executionId, countsOf(output)),
+        );
+        return output;
+      },
     ),
   };
 }

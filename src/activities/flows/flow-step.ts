@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { FlowRun } from '../../messages/flow-run.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { jsonSafe } from '../../kernel/text/json.js';
+import { isLongerThan } from '../../kernel/text/json-length.js';
 import type { Problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import type { WorkKind } from '../../platform/database/time-limits.js';
@@ -85,6 +86,18 @@ export const flowStep = <Input, Output>(
     { work },
   );
 
+/** Bytes of an output from which on it is not written into Temporal's history, which takes at most 2 MiB for one. */
+const historyBytesMax = 256 * 1024;
+
+/**
+ * What Temporal is told of a step's output. Nobody reads there what a flow gave: the execution has it, and so a
+ * long one stays there alone (docs/decisions/0539).
+ */
+function forHistory({ isLast, run }: StepCall<unknown>, output: unknown): unknown {
+  if (isLast !== true || !isLongerThan(output, historyBytesMax)) return jsonSafe(output);
+  return { executionId: run.executionId, output: 'kept in the database' };
+}
+
 /**
  * A step that first does slow work outside the database and outside its transaction, so that no row
  * is locked meanwhile. `prepare` must have no side effects, since a retried step calls it again. `kind`
@@ -106,7 +119,7 @@ export function preparedStep<Input, Prepared, Output>(
       if (call.isLast === true) {
         platform.flowReplies.notify(call.run.executionId, { ok: true, output });
       }
-      return jsonSafe(output) as Output;
+      return forHistory(call, output) as Output;
     } catch (error) {
       const failure = activityFailure(error, (found) => inCallersWords(found, call));
       // Without this line only Temporal would record an error that is no problem.

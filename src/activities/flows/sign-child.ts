@@ -22,7 +22,7 @@ export function signingActivities({ temporal }: Platform) {
         isFlowRun(input) &&
         allowed.some((one) => one.type === type && one.actor === input.actor) &&
         input.tenantId === run.tenantId;
-      if (isAllowed) return Promise.resolve(temporal.signer.sign({ type, workflowId, input }));
+      if (isAllowed) return temporal.signer.sign({ type, workflowId, input });
       const message = `A workflow of this kind starts no ${type}.`;
       return Promise.reject(ApplicationFailure.nonRetryable(message, unsignedFailureType));
     },

@@ -18,7 +18,7 @@ import type {
   RerateInput,
 } from '../../messages/usage-workflow.js';
 import { Execution } from '../../models/flows/execution.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import type { Platform } from '../../process/platform.js';
 import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
 import { currentPlace } from '../flows/step-once.js';

@@ -1,9 +1,21 @@
+import { parseStoredInPortions } from '../../kernel/text/json-portions.js';
+import { jsonWithDoublesInPortions } from '../../kernel/text/json-write-portions.js';
 import { CostFault, ExpressionFault } from '../../kernel/expression/expression-fault.js';
+import { lookThrough } from '../../kernel/expression/expression-value.js';
 import { compileExpression, conditionCostMax } from '../../kernel/expression/expression.js';
 import { expressionIn } from '../../messages/definitions/definition.js';
 import { ConditionFault, type NewConditionFault } from '../../models/workflows/condition-fault.js';
 import type { Platform } from '../../process/platform.js';
 import { watchScope } from '../scope.js';
+
+/** What an event says, as workflows and their conditions are given it; it may be a mebibyte. */
+export async function dataOfEvent(body: string): Promise<Record<string, unknown>> {
+  const { data } = (await jsonWithDoublesInPortions(await parseStoredInPortions(body))) as {
+    readonly data: Record<string, unknown>;
+  };
+  await lookThrough(data);
+  return data;
+}
 
 /**
  * Whether a condition on an event holds. One that fails or costs too much does not, and neither does what is

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defined } from '../../kernel/defined.js';
 import { isLongerThan } from '../../kernel/text/json-length.js';
-import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { definitionLimits } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
@@ -11,7 +10,7 @@ import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../../commands/workflows/schedule.js';
 import type { Platform } from '../../process/platform.js';
 import { watchScope } from '../scope.js';
-import { FailedConditions, holds } from './condition.js';
+import { dataOfEvent, FailedConditions, holds } from './condition.js';
 import type { Cell } from '../../platform/database/cell.js';
 
 /** An execution that is to be started. */
@@ -25,12 +24,14 @@ export interface DefinedStart {
 /** Who is said to have started what nobody did. */
 const actor = 'workflow-trigger';
 
-/** What an event says, as the workflow is given it. */
-function dataOf({ body }: ClaimedStart): Record<string, unknown> {
-  const { data } = jsonWithDoubles(parseStoredJson(body)) as {
-    readonly data: Record<string, unknown>;
+/** What events say, as workflows are given it; several that one event starts have it in common. */
+function dataOfStarts(): (start: ClaimedStart) => Promise<Record<string, unknown>> {
+  let last: { readonly of: string; readonly data: Record<string, unknown> } | undefined;
+  return async ({ tenantId, eventId, cause, body }) => {
+    const of = JSON.stringify([tenantId, eventId, cause]);
+    if (last?.of !== of) last = { of, data: await dataOfEvent(body) };
+    return last.data;
   };
-  return data;
 }
 
 /** Tenants whose names are read at the same time. */
@@ -81,6 +82,7 @@ async function startsOf(
   const dropped: ClaimedStart[] = [];
   const failed = new FailedConditions(platform);
   const names = await namesOf(platform, claimed);
+  const dataOf = dataOfStarts();
   for (const one of claimed) {
     const {
       tenantId,
@@ -92,7 +94,7 @@ async function startsOf(
       depth,
       starter,
     } = one;
-    const start = dataOf(one);
+    const start = await dataOf(one);
     const isStarted = holds(one.condition, { data: start }, (fault) =>
       failed.add({ tenantId, definitionId, version, event: cause, executionId: null, fault }),
     );

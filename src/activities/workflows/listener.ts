@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emitEvent, lookAtListener, openListener } from '../../commands/workflows/listener.js';
-import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import { inputInWorkflowId } from '../../messages/definitions/definition-run.js';
 import type { EventFilter } from '../../messages/definitions/definition.js';
 import type {
@@ -21,7 +20,7 @@ import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
 import { outerScope, type StepCall } from '../flows/flow-step.js';
 import { currentPlace } from '../flows/step-once.js';
-import { FailedConditions, holds } from './condition.js';
+import { dataOfEvent, FailedConditions, holds } from './condition.js';
 
 /**
  * Steps of events find by the run of their task what was done: a new history counts activities anew
@@ -82,7 +81,7 @@ async function heardOf(tenantId: string, { events, listeners }: Waiting, failed:
   let done = 0;
   for (const { seq, event, body } of events) {
     if (done > 0 && performance.now() > end) break;
-    const { data } = jsonWithDoubles(parseStoredJson(body)) as { readonly data: unknown };
+    const data = await dataOfEvent(body);
     for (const listener of listeners) {
       const key = `${listener.executionId}/${listener.seq}`;
       if (listener.event !== event || heard.has(key)) continue;

@@ -4,11 +4,8 @@ import { problem, type Problem } from '../../kernel/problem.js';
 import { repeatedNames } from '../../kernel/text/repeated-names.js';
 
 export { JsonText, parseJson, stringifyJson } from '../../kernel/text/json.js';
-export {
-  parseJsonInPortions,
-  portionedFrom,
-  stringifyJsonInPortions,
-} from '../../kernel/text/json-portions.js';
+export { parseJsonInPortions, portionedFrom } from '../../kernel/text/json-portions.js';
+export { stringifyJsonInPortions } from '../../kernel/text/json-write-portions.js';
 
 /** Escapes that PostgreSQL cannot store: NUL, and halves of a surrogate pair. */
 const suspiciousEscape = /\\u(?:0000|[dD][89a-fA-F])/;

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { parseDuration, parseRoles } from '../options.js';
 
 interface TokenOptions {
@@ -79,11 +79,13 @@ export function registerToken(program: Command): void {
     .option('--tenant <id>', 'tenant that the token is for; required')
     .option('--org <id>', 'organization (claim morgId), needed to send usage')
     .option('--roles <names>', 'roles, with commas: READER, OPERATOR, ADMIN', parseRoles, [])
-    .option(
-      '--expires <duration>',
-      'how long it is valid: 30s, 15m, 1h, 7d; at most TOKEN_LIFE_MAX',
-      parseDuration,
-      3_600,
+    .addOption(
+      new Option(
+        '--expires <duration>',
+        'how long it is valid: 30s, 15m, 1h, 7d; at most TOKEN_LIFE_MAX',
+      )
+        .argParser(parseDuration)
+        .default(3_600, '1h'),
     )
     .option('--create-tenant', 'make the tenant when there is none of this id')
     .option('--subject <name>', 'who it is for; the audit names it', 'command-line')

@@ -12,7 +12,7 @@ import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-
 import { insertInvoices } from '../../models/billing/invoice-rows.js';
 import { claimUsage, closeUsage, postponeUsage } from '../../models/billing/unbilled-usage.js';
 import { Account } from '../../models/accounts/account.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import { RecurringCharge, type RecurringChargeRow } from '../../models/billing/recurring-charge.js';
 import {
   findEndedAccounts,
@@ -311,6 +311,7 @@ async function insertCharges(
   names: ChargeNames,
 ): Promise<void> {
   const plans = new Set(charges.map(({ part }) => part.plan));
+  for (const plan of plans) await StoredRatingPlan.prepare(plan);
   await StoredRatingPlan.insertMissing(trx, tenantId, plans);
   const rows = await mapInPortions(charges, (charge): RecurringChargeRow => {
     const { line, service, part, type, due, position } = charge;

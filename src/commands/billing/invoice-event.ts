@@ -1,12 +1,13 @@
 import type { Knex } from 'knex';
 import { within, type Scope } from '../../kernel/scope.js';
+import type { WebhookEvent } from '../../messages/webhook.js';
 import {
   PaymentApplication,
   type PaymentOfInvoice,
 } from '../../models/payments/payment-application.js';
-import { readInvoices } from '../../queries/billing/invoice.js';
+import { countItems, readInvoices } from '../../queries/billing/invoice.js';
 import { readAppliedPayments } from '../../queries/payments/payment-application.js';
-import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+import { recordWebhookEvents, wantedKinds } from '../webhooks/webhook-event.js';
 
 /**
  * Records webhook events for invoices that are void or overdue, with their present state. The
@@ -18,10 +19,37 @@ export async function recordInvoiceEvents(
   event: 'invoice.voided' | 'invoice.overdue',
   ids: readonly string[],
 ): Promise<void> {
-  await recordWebhookEvents(trx, scope, [event], async () => {
-    const invoices = await readInvoices(within(scope, trx), ids);
-    return invoices.map((data) => ({ event, recordId: data.id, data }));
-  });
+  for await (const invoices of wantedInvoices(scope, trx, event, ids)) {
+    const events = invoices.map((data) => ({ event, recordId: data.id, data }));
+    await recordWebhookEvents(trx, scope, [event], () => events);
+  }
+}
+
+/** Items of invoices that are held together, with what is written of them; one invoice may have more. */
+const itemsAtOnce = 5_000;
+
+/** These invoices, if anybody wants to be told of them, a few at a time where they are long. */
+async function* wantedInvoices(
+  scope: Scope,
+  trx: Knex.Transaction,
+  event: WebhookEvent,
+  ids: readonly string[],
+) {
+  const { all: wanted } = await wantedKinds(trx, scope.tenantId);
+  if (!wanted.has(event)) return;
+  const counts = await countItems(trx, scope.tenantId, ids);
+  let group: string[] = [];
+  let items = 0;
+  for (const id of ids) {
+    const count = counts.get(id) ?? 0;
+    if (group.length > 0 && items + count > itemsAtOnce) {
+      yield readInvoices(within(scope, trx), group);
+      [group, items] = [[], 0];
+    }
+    group.push(id);
+    items += count;
+  }
+  yield readInvoices(within(scope, trx), group);
 }
 
 /**
@@ -36,18 +64,17 @@ export async function applyToInvoices(
   if (applications.length === 0) return;
   const { tenantId } = scope;
   await PaymentApplication.add(trx, tenantId, applications);
-  const kinds = ['payment.applied', 'invoice.paid'] as const;
-  await recordWebhookEvents(trx, scope, kinds, async (isWanted) => {
-    const [applied, paid] = kinds;
+  const [applied, paid] = ['payment.applied', 'invoice.paid'] as const;
+  await recordWebhookEvents(trx, scope, [applied], async () => {
     const paymentIds = [...new Set(applications.map(({ paymentId }) => paymentId))];
-    const payments = isWanted(applied) ? await readAppliedPayments(trx, tenantId, paymentIds) : [];
-    const invoiceIds = [...new Set(applications.map(({ invoiceId }) => invoiceId))];
-    const invoices = isWanted(paid) ? await readInvoices(within(scope, trx), invoiceIds) : [];
-    return [
-      ...payments.map((data) => ({ event: applied, recordId: data.id, data })),
-      ...invoices
-        .filter(({ balance }) => balance.isZero())
-        .map((data) => ({ event: paid, recordId: data.id, data })),
-    ];
+    const payments = await readAppliedPayments(trx, tenantId, paymentIds);
+    return payments.map((data) => ({ event: applied, recordId: data.id, data }));
   });
+  const invoiceIds = [...new Set(applications.map(({ invoiceId }) => invoiceId))];
+  for await (const invoices of wantedInvoices(scope, trx, paid, invoiceIds)) {
+    const events = invoices
+      .filter(({ balance }) => balance.isZero())
+      .map((data) => ({ event: paid, recordId: data.id, data }));
+    await recordWebhookEvents(trx, scope, [paid], () => events);
+  }
 }

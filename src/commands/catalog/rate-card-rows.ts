@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { defined } from '../../kernel/defined.js';
+import { Portions } from '../../kernel/portions.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
@@ -111,10 +112,11 @@ function findAttribute(
   if (!attribute) {
     const former = replaced.get(id);
     const hint = former === undefined ? '' : ` (it named '${former}', which this request removes)`;
-    throw fault(`${at}.priceDimId`, `names no priceable attribute${hint}`, priceDimId);
+    const text = `names no priceable attribute${hint}: ${priceDimId}`;
+    throw fault(`${at}.priceDimId`, text, priceDimId);
   }
   if (hasName && attribute.name !== name) {
-    const text = `does not agree with priceDimId, which names '${attribute.name}'`;
+    const text = `'${name}' does not agree with priceDimId, which names '${attribute.name}'`;
     throw fault(`${at}.priceDimName`, text, name);
   }
   return attribute;
@@ -196,7 +198,7 @@ async function requireBillingAccounts(
 /**
  * Resolves the references of card rows and checks their rates (spec/resources.md R46 to R48), with
  * two queries for any number of rows. 400: a reference does not resolve, rates contradict each
- * other, or two cards have one currency.
+ * other, or two cards have one currency. Thousands of rows are resolved in portions.
  */
 export async function resolveRateCards(
   trx: Knex.Transaction,
@@ -208,21 +210,23 @@ export async function resolveRateCards(
   const attributes = await loadPriceable(trx, scope.tenantId, owner, replaced);
   const currencies = new Set<string>();
   const given: { at: string; row: RateCardRowWrite }[] = [];
-  const resolved = cards.map(({ currency, rows }, index) => {
+  const resolved: ResolvedCard[] = [];
+  const portions = new Portions();
+  for (const [index, { currency, rows }] of cards.entries()) {
     const at = field === undefined ? '' : `${field}[${index}].`;
     if (currencies.has(currency)) {
       throw fault(`${at}currency`, `must not come twice: ${currency}`, currency);
     }
     currencies.add(currency);
-    return {
-      currency,
-      rows: rows.map((row, position) => {
-        const rowAt = `${at}${rowsField}[${position}]`;
-        given.push({ at: rowAt, row });
-        return resolveRow(row, position, rowAt, attributes);
-      }),
-    };
-  });
+    const columns: RowColumns[] = [];
+    for (const [position, row] of rows.entries()) {
+      const rowAt = `${at}${rowsField}[${position}]`;
+      given.push({ at: rowAt, row });
+      columns.push(resolveRow(row, position, rowAt, attributes));
+      if (portions.isOver) await portions.rest();
+    }
+    resolved.push({ currency, rows: columns });
+  }
   await requireBillingAccounts(trx, scope.tenantId, given);
   return resolved;
 }

@@ -6,8 +6,9 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import type { Attribute } from '../../models/catalog/attribute.js';
-import type { ContractService } from '../../models/contracts/contract-service.js';
+import { ContractService } from '../../models/contracts/contract-service.js';
 import { RateCard } from '../../models/catalog/rate-card.js';
+import { readRecords } from '../../models/db/read-records.js';
 import { linesOf } from '../../queries/contracts/contract-service.js';
 import { insertAttributes, type AttributeInput } from '../catalog/attribute.js';
 import type { NewLine } from './contract-lines.js';
@@ -32,9 +33,11 @@ interface LineSpan {
   readonly terminationDate?: string | null;
 }
 
-/** The lines of a contract that are there now. */
-const presentLines = (trx: Knex.Transaction, tenantId: string, contractId: string) =>
-  linesOf(trx, tenantId).where({ contractId }).orderBy('contract_service.id');
+/** What decides which line one takes the place of, of all that are there now: there may be thousands. */
+const placesSql = `
+  select id, service_id, service_instance_id, start_date, end_date, termination_date, lineage_id
+  from contract_service where tenant_id = $1 and contract_id = $2 and deleted_at is null
+  order by id`;
 
 /** Whether a version of the card begins on the day of another: the later one prices all of it. */
 const isSameDay = (card: RateCard, later: RateCard | undefined): boolean =>
@@ -49,7 +52,8 @@ async function loadFormerLines(
 ): Promise<ReadonlyMap<unknown, ContractService>> {
   const known = ids.filter((id): id is string => typeof id === 'string' && isUuid(id));
   if (known.length === 0) return new Map();
-  const lines = await presentLines(trx, tenantId, contractId)
+  const lines = await linesOf(trx, tenantId)
+    .where({ contractId })
     .whereIn('contract_service.id', known)
     .withGraphFetched('attributes');
   const today = utcDate(now());
@@ -88,7 +92,7 @@ export async function withFormerLines(
 ): Promise<NewLine[]> {
   const ids = lines.map(({ id }) => id);
   const named = await loadFormerLines(trx, scope, contractId, ids);
-  const replaced = await presentLines(trx, scope.tenantId, contractId);
+  const replaced = await readRecords(ContractService, trx, scope.tenantId, placesSql, [contractId]);
   const taken = new Set<string>();
   const take = (line: ContractService | undefined): ContractService | undefined => {
     if (line) taken.add(line.id);

@@ -1,6 +1,5 @@
 /** `Idempotency-Key` of a POST that starts no workflow; `idempotent-start.ts` is for those that do. */
-import { createHash } from 'node:crypto';
-import { canonicalJson, jsonSafe } from '../../kernel/text/json.js';
+import { canonicalDigest, jsonSafeInPortions } from '../../kernel/text/json-write-portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { IdempotencyKey, type KeptAnswer } from '../../models/flows/idempotency-key.js';
@@ -42,9 +41,10 @@ export async function answerOnce(
 ): Promise<KeptAnswer> {
   const { db, tenantId } = scope;
   // The hash of the body as it was sent: the handler replaces natural keys by ids.
-  const requestHash = createHash('sha256')
-    .update(canonicalJson({ operation, input: jsonSafe(input) }))
-    .digest('hex');
+  const requestHash = await canonicalDigest({
+    operation,
+    input: await jsonSafeInPortions(input),
+  });
   return db.transaction(async (trx) => {
     if (!(await IdempotencyKey.take(trx, tenantId, key, requestHash))) {
       const holder = await IdempotencyKey.findHolder(trx, tenantId, key);

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { eachInPortions } from '../../kernel/portions.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { JsonText, parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
+import { asWritten, parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
 import { GenericRecord, type RecordInput } from '../../models/records/record.js';
 import type { RecordType } from '../../models/records/record-type.js';
 import type { StoredRecord } from '../../schemas/records/record.js';
@@ -100,9 +100,3 @@ export async function storeRecords(
   );
   return ordered;
 }
-
-/**
- * The data as the text that was stored, so that the parsed object can be freed before the answer.
- */
-const asWritten = (data: string): StoredRecord['data'] =>
-  new JsonText(data) as unknown as StoredRecord['data'];

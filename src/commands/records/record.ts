@@ -3,7 +3,8 @@ import type { Static } from 'typebox';
 import { newId } from '../../kernel/id.js';
 import type { Scope } from '../../kernel/scope.js';
 import { databaseErrorOf } from '../../kernel/sql-state.js';
-import { parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
+import { parseStoredInPortions } from '../../kernel/text/json-portions.js';
+import { stringifyJsonInPortions } from '../../kernel/text/json-write-portions.js';
 import { GenericRecord } from '../../models/records/record.js';
 import { uniqueConstraint } from '../../models/records/record-key.js';
 import type { RecordType } from '../../models/records/record-type.js';
@@ -82,8 +83,8 @@ export async function updateRecord(
     const given = withNumbers(scope, fields, input.data) as RecordData;
     const fault = dataFault(fields, given, { isChange: true });
     if (fault) throw fault;
-    const data = changedData(parseStoredJson(record.data) as RecordData, given);
-    const text = stringifyJson(data);
+    const data = changedData((await parseStoredInPortions(record.data)) as RecordData, given);
+    const text = await stringifyJsonInPortions(data, { isUneven: true });
     if (text.length > recordLengthMax) throw tooLarge();
     const now = scope.now();
     try {
@@ -121,7 +122,7 @@ export async function deleteRecord(
     await recordWebhookEvent(trx, scope, {
       event: 'mdata.deleted',
       recordId: record.id,
-      data: presentRecord(record),
+      data: await presentRecord(record),
     });
     return { success: true, message: `The record '${id}' was deleted.` };
   });

@@ -8,7 +8,7 @@ import { copiedPartition, usageEventId, type UsageRecord } from '../../messages/
 import { findCutCounter } from '../../models/sandbox/copied-rows.js';
 import { eventMessageWeightSql, insertMessages } from '../../models/usage/event-message.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import { noChange, UsageConsumer } from '../../models/usage/log-offset.js';
 import { counterIdOf, UsageCounter } from '../../models/usage/usage-counter.js';
 import {

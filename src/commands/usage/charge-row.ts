@@ -1,7 +1,7 @@
 import { chargeId } from '../../messages/usage-log.js';
 import { pricedRowColumns } from '../../models/usage/priced-row.js';
 import type { RatedTransactionRow } from '../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import { counterIdOf } from '../../models/usage/usage-counter.js';
 import { chargeOf } from '../../queries/usage/rated-transaction.js';
 import type {

@@ -5,7 +5,7 @@ import {
   RatedTransaction,
   type RatedTransactionRow,
 } from '../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import { noChange, type TallyChange } from '../../models/usage/log-offset.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import {

@@ -8,7 +8,7 @@ import {
   type CombinationPart,
   type UsageCombination,
 } from '../../models/usage/usage-combination.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import { insertingUsageChange } from '../../models/usage/usage-total.js';
 import type { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Scope } from '../../kernel/scope.js';
-import { stringifyJson } from '../../kernel/text/json.js';
-import { mapInPortions } from '../../kernel/portions.js';
+import { stringifyJsonInPortions } from '../../kernel/text/json-write-portions.js';
+import { Portions } from '../../kernel/portions.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
 import { onceInTransaction } from '../../models/db/once-in-transaction.js';
 import { WebhookOutbox, type WantedEvents } from '../../models/webhooks/webhook-event.js';
@@ -19,8 +19,8 @@ export interface WebhookEventInput {
 export type WebhookOrigin = Pick<Scope, 'tenantId' | 'now' | 'depth'>;
 
 /** The body that receivers get: the same shape for every kind. */
-export const webhookBody = (event: string, at: Date, data: object): string =>
-  stringifyJson({ event, timestamp: at.toISOString(), data });
+export const webhookBody = (event: string, at: Date, data: object): string | Promise<string> =>
+  stringifyJsonInPortions({ event, timestamp: at.toISOString(), data }, { isUneven: true });
 
 /** The wanted kinds, queried once in each transaction, which serves one tenant. */
 export const wantedKinds = (trx: Knex.Transaction, tenantId: string): Promise<WantedEvents> =>
@@ -55,9 +55,12 @@ export async function recordWebhookEvents(
   if (!kinds.some((kind) => wanted.has(kind))) return;
   const at = now();
   const changes = await make((kind) => wanted.has(kind));
-  const events = await mapInPortions(
-    changes.filter(({ event }) => wanted.has(event)),
-    ({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }),
-  );
+  const events: { event: WebhookEvent; recordId: string; body: string }[] = [];
+  const portions = new Portions();
+  for (const { event, recordId, data } of changes) {
+    if (!wanted.has(event)) continue;
+    events.push({ event, recordId, body: await webhookBody(event, at, data) });
+    if (portions.isOver) await portions.rest();
+  }
   await WebhookOutbox.record(trx, tenantId, events, { at, depth, wanted: { triggers, listened } });
 }

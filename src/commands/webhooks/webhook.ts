@@ -223,7 +223,7 @@ export async function testWebhook(scope: Scope, id: string): Promise<WebhookDeli
     await lockActive(trx, scope, id);
     const at = scope.realNow();
     const data = { webhookId: id, message: 'This is a test.' };
-    const event = { event: testEvent, recordId: id, body: webhookBody(testEvent, at, data) };
+    const event = { event: testEvent, recordId: id, body: await webhookBody(testEvent, at, data) };
     await WebhookOutbox.record(trx, tenantId, [event], { at, webhookId: id });
     const delivery = await WebhookDelivery.query(trx)
       .forTenant(tenantId)

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Schedule } from '../../messages/definitions/definition.js';
-import { eventsSql } from '../../models/webhooks/webhook-event.js';
+import { eventsSql, type OutboxEvent } from '../../models/webhooks/webhook-event.js';
 import {
   namedWorkflows,
   triggersMax,
@@ -54,13 +54,11 @@ export async function startNamedWorkflows(
 ): Promise<void> {
   if (starts.length === 0) return;
   const at = now();
-  const input = eventsSql(
-    starts.map(({ workflowId, recordId, data }) => ({
-      event: workflowId,
-      recordId,
-      body: webhookBody(event, at, data),
-    })),
-  );
+  const events: OutboxEvent[] = [];
+  for (const { workflowId, recordId, data } of starts) {
+    events.push({ event: workflowId, recordId, body: await webhookBody(event, at, data) });
+  }
+  const input = eventsSql(events);
   const targets = namedWorkflows(tenantId, event);
   await WorkflowStarts.record(trx, tenantId, input, { at, depth }, targets);
 }

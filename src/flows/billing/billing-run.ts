@@ -2,7 +2,7 @@ import { temporalWorkflowId } from '../../messages/flow-batch.js';
 import { progressQueryName, type BillingProgress } from '../../messages/billing-run.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Platform } from '../../process/platform.js';
-import { readBillingRun, type BillingRunDto } from '../../queries/billing/billing-run.js';
+import { readBillingRun, type BillingRunDto } from '../../queries/billing/runs/read-billing-run.js';
 import { checkBillingRun, type BillingRunData } from '../../schemas/billing/billing-run.js';
 import type { FlowStart } from '../run-flow.js';
 

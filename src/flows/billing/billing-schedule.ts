@@ -64,11 +64,11 @@ function calendarOf({ every, hour }: BillingSchedule) {
   return every === 'Monthly' ? { dayOfMonth: 1, hour } : { hour };
 }
 
-function optionsOf(
+async function optionsOf(
   job: ScheduledJob,
   schedule: BillingSchedule,
   { taskQueue, signer }: SchedulePlace,
-): ScheduleOptions {
+): Promise<ScheduleOptions> {
   const { tenantId, every, hour } = schedule;
   const input: BillingScheduleInput = { tenantId, every };
   const type = jobs[job].workflow;
@@ -83,7 +83,7 @@ function optionsOf(
       workflowId,
       // With the hour: that of a sandbox has no spec, and the memo of a schedule cannot be changed.
       memo: {
-        [signatureMemo]: signer.sign({ type, workflowId, input }),
+        [signatureMemo]: await signer.sign({ type, workflowId, input }),
         [scheduleHourMemo]: hour,
       },
       taskQueue,
@@ -110,7 +110,7 @@ export async function setBillingSchedule(
   job: ScheduledJob = 'billing',
 ): Promise<{ isPaused: boolean }> {
   const { schedule } = place.client;
-  const options = optionsOf(job, wanted, place);
+  const options = await optionsOf(job, wanted, place);
   let { paused = false } = wanted;
   try {
     await schedule.create({ ...options, state: { paused } });
@@ -180,11 +180,11 @@ export async function signSchedulesAgain(
     const { workflowType: type, workflowId = '', args = [], memo } = known.action;
     const input: unknown = args[0];
     const workflow = { type, workflowId, input };
-    if (!signer.isSigned(workflow, memo?.[signatureMemo])) {
+    if (!(await signer.isSigned(workflow, memo?.[signatureMemo]))) {
       lost.push(place);
       continue;
     }
-    const signature = signer.sign(workflow);
+    const signature = await signer.sign(workflow);
     await handle.update((before) => ({
       ...before,
       action: { ...before.action, memo: { ...memo, [signatureMemo]: signature } },

@@ -1,3 +1,4 @@
+import { inPortions } from '../portions.js';
 import { ExpressionFault } from './expression-fault.js';
 
 /** What stands in a list or an object. */
@@ -42,6 +43,33 @@ function found<Found>(
 
 /** The value of a variable as the library reads it. */
 export const readable = (value: unknown): unknown => found(known.readable, value, madeReadable);
+
+/** Values that are looked at at once. */
+const lookedAtOnce = 1_000;
+
+/** Whether some object in a value has a name of which the library must not know. */
+function* lookingForOdd(value: unknown): Generator<undefined, boolean, undefined> {
+  const waiting: unknown[] = [value];
+  for (let count = 1; waiting.length > 0; count += 1) {
+    const one = waiting.pop();
+    if (typeof one === 'object' && one !== null) {
+      if (Object.hasOwn(one, 'constructor')) return true;
+      for (const inner of insideOf(one)) waiting.push(inner);
+    }
+    if (count % lookedAtOnce === 0) yield;
+  }
+  return false;
+}
+
+/**
+ * Looks through a value of a variable in portions, so that an expression need not copy one that is too large to
+ * be looked through at once.
+ */
+export async function lookThrough(value: unknown): Promise<void> {
+  if (typeof value !== 'object' || value === null) return;
+  const isOdd = await inPortions(lookingForOdd(value));
+  if (!isOdd) known.readable.set(value, value);
+}
 
 /** What a value weighs, and whether it has names of which the library must not know (`readable`). */
 interface Weighed {

@@ -1,3 +1,5 @@
+import { isNumberObject, stringifyJson } from './json.js';
+
 /** Whether two units of a text are one character; half of one is written as an escape. */
 const isPair = (first: number, second: number): boolean =>
   first < 0xdc00 && second >= 0xdc00 && second <= 0xdfff;
@@ -39,7 +41,8 @@ export function jsonBytes(value: unknown, max = Number.MAX_SAFE_INTEGER): number
       if (one.length > max - bytes) return max + 1;
       bytes += one.length === 0 ? 2 : 1;
       for (const inside of one as unknown[]) waiting.push(inside);
-    } else if (typeof one === 'object' && one !== null) {
+    } else if (isNumberObject(one)) bytes += stringifyJson(one).length;
+    else if (typeof one === 'object' && one !== null) {
       const members = Object.entries(one);
       bytes += members.length === 0 ? 2 : 1;
       for (const [name, inside] of members) {

@@ -1,13 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  isNumberObject,
-  JsonText,
-  depthMax,
-  endOfString,
-  jsonSafe,
-  parseJson,
-  stringifyJson,
-} from './json.js';
+import { depthMax, endOfString, parseJson, storedDepthMax } from './json.js';
 import { problem, type Problem } from '../problem.js';
 import { Portions } from '../portions.js';
 
@@ -16,14 +8,34 @@ export const portionedFrom = 64 * 1024;
 const pieceLength = portionedFrom;
 /** So much of a text is looked through before others may have their turn. */
 const scannedLength = 256 * 1024;
-/** Nothing of ours holds a longer one; parsing one takes long in itself. */
-const textLengthMax = 1024 * 1024;
 
-/**
- * Members of one object. Whatever lists, sorts or copies them does so in one turn, and names that look
- * like numbers are sorted each time. Texts too short to be looked through cannot have as many.
- */
-const membersMax = 16_000;
+/** What a text may have. */
+interface TextLimits {
+  readonly values: number;
+  /** Of one text in it: parsing one takes long in itself. */
+  readonly textLength: number;
+  /**
+   * Of one object. Whatever lists, sorts or copies members does so in one turn, and names that look like numbers
+   * are sorted each time. Texts too short to be looked through cannot have as many.
+   */
+  readonly members: number;
+  readonly depth: number;
+}
+
+const limitsOfBody = (values: number): TextLimits => ({
+  values,
+  textLength: 1024 * 1024,
+  members: 16_000,
+  depth: depthMax,
+});
+
+/** What we have written was within limits when it came, and lies in other parts now. */
+const limitsOfStored: TextLimits = {
+  values: Infinity,
+  textLength: Infinity,
+  members: Infinity,
+  depth: storedDepthMax,
+};
 
 /** An object or array of a text that is too long to be parsed at once, and where to take it apart. */
 interface LongPart {
@@ -52,16 +64,16 @@ const blank = /^[ \t\n\r]*$/;
 /** Looks through a text once: how deep it nests, how many values it has, where it may be divided. */
 class Scanner {
   readonly #text: string;
-  readonly #valuesMax: number;
+  readonly #limits: TextLimits;
   readonly #open: OpenPart[] = [];
   #index = 0;
   #values = 0;
   #root: LongPart | undefined;
   #rootEnd = -1;
 
-  constructor(text: string, valuesMax: number) {
+  constructor(text: string, limits: TextLimits) {
     this.#text = text;
-    this.#valuesMax = valuesMax;
+    this.#limits = limits;
   }
 
   get isDone(): boolean {
@@ -81,8 +93,8 @@ class Scanner {
 
   #count(): void {
     this.#values += 1;
-    if (this.#values > this.#valuesMax) {
-      throw problem.validation(`The body has more than ${this.#valuesMax} values.`);
+    if (this.#values > this.#limits.values) {
+      throw problem.validation(`The body has more than ${this.#limits.values} values.`);
     }
   }
 
@@ -90,8 +102,9 @@ class Scanner {
     this.#count();
     const start = this.#index;
     this.#open.push({ start, isObject, commas: 0, pieceStart: start, splits: [], children: [] });
-    if (this.#open.length > depthMax) {
-      throw problem.validation(`The body nests deeper than ${depthMax} levels.`);
+    const { depth } = this.#limits;
+    if (this.#open.length > depth) {
+      throw problem.validation(`The body nests deeper than ${depth} levels.`);
     }
   }
 
@@ -109,8 +122,9 @@ class Scanner {
 
   #skipText(): void {
     const end = endOfString(this.#text, this.#index);
-    if (end - this.#index > textLengthMax) {
-      throw problem.validation(`The body has a text of more than ${textLengthMax} characters.`);
+    const { textLength } = this.#limits;
+    if (end - this.#index > textLength) {
+      throw problem.validation(`The body has a text of more than ${textLength} characters.`);
     }
     this.#index = end;
   }
@@ -120,8 +134,9 @@ class Scanner {
     const part = this.#open.at(-1);
     if (!part) return;
     part.commas += 1;
-    if (part.isObject && part.commas >= membersMax) {
-      throw problem.validation(`The body has an object with more than ${membersMax} members.`);
+    const { members } = this.#limits;
+    if (part.isObject && part.commas >= members) {
+      throw problem.validation(`The body has an object with more than ${members} members.`);
     }
     if (this.#index - part.pieceStart < pieceLength) return;
     part.splits.push(this.#index);
@@ -171,10 +186,12 @@ function setMember(target: Record<string, unknown>, name: string, value: unknown
 
 class PartReader {
   readonly #text: string;
+  readonly #depth: number;
   readonly #portions = new Portions();
 
-  constructor(text: string) {
+  constructor(text: string, { depth }: TextLimits) {
     this.#text = text;
+    this.#depth = depth;
   }
 
   /** A piece as JSON of its own, with a mark in place of each long part within it. */
@@ -201,6 +218,7 @@ class PartReader {
     if (part.splits.length > 0 && blank.test(piece)) throw invalid('a value is missing.');
     const parsed = parseJson(
       `${this.#text.charAt(part.start)}${piece}${this.#text.charAt(part.end)}`,
+      this.#depth,
     ) as Container;
     if (this.#portions.isOver) await this.#portions.rest();
     const valueOf = (value: unknown) =>
@@ -235,166 +253,26 @@ class PartReader {
  * Reads a JSON text as `parseJson` does, a long one in portions, so that the event loop goes on. 400:
  * it is no JSON, nests too deep, or has more values or members than may be worked on.
  */
-export async function parseJsonInPortions(text: string, valuesMax: number): Promise<unknown> {
-  if (text.length < pieceLength) return parseJson(text);
-  const scanner = new Scanner(text, valuesMax);
+export const parseJsonInPortions = (text: string, valuesMax: number): Promise<unknown> =>
+  parseWithin(text, limitsOfBody(valuesMax));
+
+/** Reads a JSON text that we have written, of whatever length, as `parseStoredJson` does. */
+export const parseStoredInPortions = (text: string): Promise<unknown> =>
+  parseWithin(text, limitsOfStored);
+
+async function parseWithin(text: string, limits: TextLimits): Promise<unknown> {
+  if (text.length < pieceLength) return parseJson(text, limits.depth);
+  const scanner = new Scanner(text, limits);
   const portions = new Portions();
   while (!scanner.isDone) {
     scanner.advance();
     await portions.rest();
   }
   const { root } = scanner;
-  if (root) return new PartReader(text).read(root);
+  if (root) return new PartReader(text, limits).read(root);
   // One long text, or a short value with very many blanks around it, else no JSON at all.
   if (/^[ \t\n\r]*[[{]/.test(text.slice(0, pieceLength)) && text.trim().length > pieceLength) {
     throw invalid('it does not end where it should.');
   }
-  return parseJson(text);
-}
-
-/** Members and characters that are written at once, in about a millisecond. */
-const weightMax = 4_000;
-
-/** Where something is written as a whole: it says itself how. */
-const isWhole = (value: object): boolean =>
-  isNumberObject(value) || value instanceof JsonText || value instanceof Date;
-
-/** How much there is to write, at most a little above `most`. */
-function weigh(value: unknown, most: number): number {
-  if (typeof value === 'string') return 1 + value.length / 64;
-  if (typeof value !== 'object' || value === null) return 1;
-  if (isWhole(value)) return value instanceof JsonText ? 1 + value.text.length / 64 : 1;
-  let weight = 1;
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      weight += weighMember(item, most - weight);
-      if (weight > most) break;
-    }
-    return weight;
-  }
-  // Without a list of its members: most answers are small, and each is weighed. Of an array, `in` makes one.
-  const members = value as Readonly<Record<string, unknown>>;
-  for (const name in members) {
-    weight += weighMember(members[name], most - weight);
-    if (weight > most) break;
-  }
-  return weight;
-}
-
-const weighMember = (member: unknown, most: number): number =>
-  typeof member === 'object' && member !== null
-    ? weigh(member, most)
-    : 1 + (typeof member === 'string' ? member.length / 64 : 0);
-
-class PortionWriter {
-  readonly pieces: string[] = [];
-  readonly #portions = new Portions();
-
-  /** Items of an array, as many at once as are light together. */
-  async #writeItems(items: readonly unknown[]): Promise<void> {
-    let from = 0;
-    let weight = 0;
-    const flush = async (to: number): Promise<void> => {
-      if (to > from) {
-        this.pieces.push(stringifyJson(items.slice(from, to)).slice(1, -1), ',');
-        if (this.#portions.isOver) await this.#portions.rest();
-      }
-      from = to;
-      weight = 0;
-    };
-    for (const [index, item] of items.entries()) {
-      const added = weigh(item, weightMax);
-      if (weight + added > weightMax) await flush(index);
-      weight += added;
-      if (added <= weightMax) continue;
-      await this.write(item);
-      this.pieces.push(',');
-      from = index + 1;
-      weight = 0;
-    }
-    await flush(items.length);
-  }
-
-  async #writeMembers(value: object): Promise<void> {
-    for (const [name, member] of Object.entries(value)) {
-      if (member === undefined) continue;
-      this.pieces.push(`${JSON.stringify(name)}:`);
-      await this.write(member);
-      this.pieces.push(',');
-    }
-  }
-
-  async write(value: unknown): Promise<void> {
-    const isObject = typeof value === 'object' && value !== null && !isWhole(value);
-    if (!isObject || weigh(value, weightMax) <= weightMax) {
-      this.pieces.push(stringifyJson(value));
-    } else {
-      const isList = Array.isArray(value);
-      this.pieces.push(isList ? '[' : '{');
-      await (isList ? this.#writeItems(value) : this.#writeMembers(value));
-      // Nothing so heavy is empty: the last piece is the comma behind its last member.
-      this.pieces[this.pieces.length - 1] = isList ? ']' : '}';
-    }
-    if (this.#portions.isOver) await this.#portions.rest();
-  }
-}
-
-/** A value as `jsonSafe` makes it, much of it in portions. */
-export async function jsonSafeInPortions(value: unknown): Promise<unknown> {
-  const portions = new Portions();
-  const safe = async (part: unknown): Promise<unknown> => {
-    if (typeof part !== 'object' || part === null || isWhole(part)) return jsonSafe(part);
-    if (weigh(part, weightMax) <= weightMax) {
-      if (portions.isOver) await portions.rest();
-      return jsonSafe(part);
-    }
-    if (Array.isArray(part)) {
-      const items: unknown[] = [];
-      for (const item of part) items.push(await safe(item));
-      return items;
-    }
-    const members: [string, unknown][] = [];
-    for (const [name, member] of Object.entries(part)) members.push([name, await safe(member)]);
-    return Object.fromEntries(members);
-  };
-  return safe(value);
-}
-
-/** Of a longer list some items are looked at, where all of its items are much alike. */
-const sampledLength = 8;
-
-/** About how much there is to write, for the price of looking at a few items of a page. */
-function guess(value: unknown): number {
-  if (typeof value !== 'object' || value === null || isWhole(value)) return weigh(value, weightMax);
-  if (Array.isArray(value) && value.length > sampledLength) {
-    const sample = [value[0], value[value.length >> 1], value.at(-1)];
-    return (guess(sample) * value.length) / sample.length;
-  }
-  const members = value as Readonly<Record<string, unknown>>;
-  let weight = 1;
-  for (const name in members) {
-    const member = members[name];
-    weight +=
-      typeof member === 'object' && member !== null ? guess(member) : weighMember(member, 1);
-    if (weight > weightMax) break;
-  }
-  return weight;
-}
-
-/**
- * Writes JSON as `stringifyJson` does, much of it in portions. `isUneven`: its lists hold what callers
- * have made, of which one item may weigh as much as all others. A promise only where there is much.
- */
-export function stringifyJsonInPortions(
-  value: unknown,
-  { isUneven = false } = {},
-): string | Promise<string> {
-  const weight = isUneven ? weigh(value, weightMax) : guess(value);
-  return weight <= weightMax ? stringifyJson(value) : writeInPortions(value);
-}
-
-async function writeInPortions(value: unknown): Promise<string> {
-  const writer = new PortionWriter();
-  await writer.write(value);
-  return writer.pieces.join('');
+  return parseJson(text, limits.depth);
 }

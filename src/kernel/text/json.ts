@@ -6,7 +6,7 @@ import { problem } from '../problem.js';
 /** Deeper documents are refused: nothing of ours nests so deep, and recursion has its price. */
 export const depthMax = 64;
 /** What we keep holds such documents in others. */
-const storedDepthMax = 1_000;
+export const storedDepthMax = 1_000;
 /** A number token with more digits, or with an exponent, may not survive a float. */
 const safeDigitsMax = 15;
 
@@ -112,6 +112,10 @@ export class JsonText {
   }
 }
 
+/** A stored object that is answered as the text that it is: parsed, it has many times as much in memory. */
+export const asWritten = (text: string): Record<string, unknown> =>
+  new JsonText(text) as unknown as Record<string, unknown>;
+
 /**
  * Writes JSON; a `Decimal` becomes a number token with all its digits, which JSON.stringify cannot
  * write. It writes all that holds none: docs/decisions/0302 has what that saves.
@@ -194,6 +198,7 @@ export const jsonWithDoubles = (value: unknown): unknown =>
  * numbers (1, 1.0 and 1e0 are one number).
  */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value === 'number') return decimalText(new Decimal(value));
   if (value instanceof Decimal) return decimalText(value);
@@ -201,5 +206,5 @@ export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = value as Readonly<Record<string, unknown>>;
   const names = Object.keys(members).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name])}`).join(',')}}`;
+  return `{${names.map((name) => `${quoted(name)}:${canonicalJson(members[name])}`).join(',')}}`;
 }

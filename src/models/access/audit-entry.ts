@@ -1,6 +1,16 @@
 import type { SecurityAction } from '../../kernel/security-event.js';
 import { TenantModel } from '../db/tenant-model.js';
 
+/** Names of tables and columns as the API has them. */
+export const camelCaseSql = (sql: string): string =>
+  `case when strpos(${sql}, '_') = 0 then ${sql} else
+     left(${sql}, 1) || substr(replace(initcap(replace(${sql}, '_', ' ')), ' ', ''), 2) end`;
+
+/** A stored row as an object of the API, without whose it is and what tells caches that it changed. */
+export const auditStateSql = (column: string): string =>
+  `(select jsonb_object_agg(${camelCaseSql('e.key')}, e.value) from jsonb_each(${column}) as e
+    where e.key not in ('tenant_id', 'rating_version'))`;
+
 /** A change of a record, written by a trigger in the transaction of the change. */
 export class AuditEntry extends TenantModel {
   static override tableName = 'audit';

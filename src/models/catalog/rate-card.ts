@@ -57,7 +57,9 @@ const isInForce = (column: OwnerColumn): string => `rate_card.id = coalesce(
    order by version.from_date, version.version_no desc limit 1))`;
 
 const rowsSql = `
-  select * from rate_card_row
+  select id, rate_card_id, position, attribute_id, attribute_name, label, description,
+    dynamic_description, tax_code, usage_type, billing_account_id, price_method, rates, attribute_values
+  from rate_card_row
   where tenant_id = $1 and rate_card_id = any($2::uuid[]) and deleted_at is null
   order by rate_card_id, position`;
 

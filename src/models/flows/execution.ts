@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
 import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
+import { stringifyJsonInPortions } from '../../kernel/text/json-write-portions.js';
 import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { writeBehind } from '../db/write-behind.js';
@@ -97,7 +98,7 @@ const itemTable = new BulkTable<{
 
 const unended = { output: null, error: null, answer: null, startedAt: null, completedAt: null };
 
-const runningRow = (run: FlowRun, place: TemporalRun) => ({
+const runningRow = async (run: FlowRun, place: TemporalRun) => ({
   ...place,
   workflow: recordedAs(place.workflow, run.input),
   ...unended,
@@ -106,7 +107,7 @@ const runningRow = (run: FlowRun, place: TemporalRun) => ({
   actor: run.actor,
   requestId: run.requestId,
   status: 'running',
-  input: stringifyJson(run.input),
+  input: await stringifyJsonInPortions(run.input, { isUneven: true }),
 });
 
 /** A run of a workflow, kept when Temporal has long forgotten it. */
@@ -208,6 +209,15 @@ export class Execution extends TenantModel {
     );
   }
 
+  /** Keeps what lists tell of an output that may be long, so that they need not read it. */
+  static async keepCounts(trx: Knex, tenantId: string, id: string, counts: object): Promise<void> {
+    await trx.raw('update execution set counts = ?::jsonb where tenant_id = ? and id = ?', [
+      JSON.stringify(counts),
+      tenantId,
+      id,
+    ]);
+  }
+
   /**
    * Records that a flow runs, and locks its row until the transaction ends: steps run one after the
    * other, and a retried step finds the stored result of its first attempt. In a completed
@@ -226,7 +236,7 @@ export class Execution extends TenantModel {
        returning status, case when steps -> :step is not null then
          case when status = 'completed' then coalesce(answer::text, (steps -> :step)::text)
            else (steps -> :step)::text end end as result`,
-      { ...runningRow(run, place), step },
+      { ...(await runningRow(run, place)), step },
       'begin a step',
     );
     const [row] = rows;
@@ -245,7 +255,7 @@ export class Execution extends TenantModel {
     const rows = await sqlRows<object>(
       db,
       `${insertSql} on conflict (tenant_id, id) do nothing returning id`,
-      runningRow(run, place),
+      await runningRow(run, place),
     );
     return rows.length > 0;
   }
@@ -261,7 +271,7 @@ export class Execution extends TenantModel {
     result: unknown,
     isLast: boolean,
   ): Promise<void> {
-    const text = stringifyJson(result ?? null);
+    const text = await stringifyJsonInPortions(result ?? null, { isUneven: true });
     await writeBehind(
       trx,
       isLast ? 'end of a flow' : 'end of a step',
@@ -346,7 +356,10 @@ export class Execution extends TenantModel {
       readonly error: FlowFailure | null;
     },
   ): Promise<boolean> {
-    const output = ended.output === undefined ? null : stringifyJson(ended.output);
+    const output =
+      ended.output === undefined
+        ? null
+        : await stringifyJsonInPortions(ended.output, { isUneven: true });
     const error = ended.error === null ? null : stringifyJson(ended.error);
     const rows = await sqlRows<object>(
       trx,
@@ -356,7 +369,13 @@ export class Execution extends TenantModel {
          completed_at = excluded.completed_at
        where execution.status = 'running'
        returning id`,
-      { ...runningRow(run, place), status: ended.status, output, error, answer: error ?? output },
+      {
+        ...(await runningRow(run, place)),
+        status: ended.status,
+        output,
+        error,
+        answer: error ?? output,
+      },
     );
     return rows.length > 0;
   }

@@ -9,6 +9,8 @@ export const listenersMax = 2_000;
 const waitingMax = 10_000;
 /** Events of a tenant that are read out at once, and executions that are told. */
 const eventsAtOnce = 50;
+/** Bytes that they may have together; the first is always read. */
+const eventBytesMax = 4 * 1024 * 1024;
 const wakesMax = 200;
 
 /** The task that listens. */
@@ -210,8 +212,14 @@ export const WorkflowListeners = {
     if (lock?.got !== true) return undefined;
     const events = await sqlRows<WaitingEvent>(
       trx,
-      `select id, seq::text, event, body from workflow_event where tenant_id = ?
-       order by seq limit ?`,
+      `select id, seq::text, event, body from (
+         select *, sum(octet_length(body)) over (order by seq rows unbounded preceding)
+           - octet_length(body) as before
+         from workflow_event where tenant_id = ?
+         order by seq limit ?
+       ) as oldest
+       where before < ${eventBytesMax}
+       order by seq`,
       [tenantId, eventsAtOnce],
     );
     const kinds = [...new Set(events.map(({ event }) => event))];

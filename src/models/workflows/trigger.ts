@@ -11,6 +11,8 @@ const waitingMax = 10_000;
 /** Starts of a tenant that are claimed at once: the others have their turn after them. */
 const claimsPerTenant = 50;
 const claimsMax = 200;
+/** Bytes that their events may have together, for each tenant; the first is always claimed. */
+const claimedBytesMax = 4 * 1024 * 1024;
 
 /** The kind of event that starts a workflow. */
 export class WorkflowTrigger extends TenantModel {
@@ -160,11 +162,14 @@ export const WorkflowStarts = {
        ),
        chosen as (
          select next.tenant_id, next.id from tenants cross join lateral (
-           select start.tenant_id, start.id, row_number() over (order by start.seq) as turn
+           select start.tenant_id, start.id, row_number() over oldest as turn,
+             sum(octet_length(start.body)) over oldest - octet_length(start.body) as before
            from workflow_start as start
            where start.tenant_id = tenants.tenant_id and start.claimed_at is null
+           window oldest as (order by start.seq rows unbounded preceding)
            order by start.seq limit ?
          ) as next
+         where next.before < ${claimedBytesMax}
          order by next.turn limit ?
        )
        update workflow_start as start set claimed_at = now() from chosen
@@ -178,11 +183,19 @@ export const WorkflowStarts = {
   reclaim: (db: Knex): Promise<ClaimedStart[]> =>
     sqlRows<ClaimedStart>(
       db,
-      `with chosen as (
-         select lost.tenant_id, lost.id from workflow_start as lost
+      `with found as materialized (
+         select lost.tenant_id, lost.id, lost.claimed_at, octet_length(lost.body) as bytes
+         from workflow_start as lost
          where lost.claimed_at < now() - interval '1 minute'
            and not ${isSuspendedSql('lost.tenant_id')} and not ${isFencedSql('lost.tenant_id')}
          order by lost.claimed_at limit ? for update skip locked
+       ),
+       chosen as (
+         select tenant_id, id from (
+           select *, sum(bytes) over (order by claimed_at, id rows unbounded preceding) - bytes as before
+           from found
+         ) as summed
+         where before < ${claimedBytesMax}
        )
        update workflow_start as start set claimed_at = now() from chosen
        where start.tenant_id = chosen.tenant_id and start.id = chosen.id

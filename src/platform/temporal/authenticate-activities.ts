@@ -22,12 +22,12 @@ export const authenticateActivities =
   (signer: WorkflowSigner, log: Logger): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
-      execute(input, next) {
+      async execute(input, next) {
         const { workflowExecution, workflowType: type = '', activityType } = info;
         const { workflowId = '', runId = '' } = workflowExecution ?? {};
         const workflow = { type, workflowId, input: inputOfCall(type, input.args[0]) };
         const signature = signatureOf(input.headers);
-        if (signer.isSigned(workflow, signature)) return next(input);
+        if (await signer.isSigned(workflow, signature)) return next(input);
         if (signature === undefined && signer.acceptsUnsigned()) return next(input);
         log.error(
           { security: 'unauthenticated workflow', workflow: type, workflowId, runId, activityType },
@@ -36,7 +36,7 @@ export const authenticateActivities =
             : 'refused a step of a workflow whose signature is not of this input',
         );
         const message = 'The workflow was not started by this installation, or with another input.';
-        return Promise.reject(ApplicationFailure.nonRetryable(message, unsignedFailureType));
+        throw ApplicationFailure.nonRetryable(message, unsignedFailureType);
       },
     },
   });

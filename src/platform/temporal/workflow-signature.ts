@@ -1,5 +1,6 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { canonicalJson } from '../../kernel/text/json.js';
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { canonicalDigest, stringifyJsonInPortions } from '../../kernel/text/json-write-portions.js';
+import { parseLong } from '../../kernel/text/parse-long.js';
 import {
   signedInput,
   signedWorkflowId,
@@ -25,10 +26,10 @@ export interface ListedWorkflow extends SignedSubject {
  * anyone with access to Temporal can start any workflow (docs/decisions/0205).
  */
 export interface WorkflowSigner {
-  /** Throws for a workflow whose input names no tenant. */
-  sign(workflow: WorkflowToSign): string;
+  /** Rejects for a workflow whose input names no tenant. A long input is read in portions. */
+  sign(workflow: WorkflowToSign): Promise<string>;
   /** Whether a workflow, or one of its activities, has the input that its signature was made for. */
-  isSigned(workflow: WorkflowToSign, signature: unknown): boolean;
+  isSigned(workflow: WorkflowToSign, signature: unknown): Promise<boolean>;
   /** The same, where the input is not known. */
   isListedSigned(workflow: ListedWorkflow, signature: unknown): boolean;
   /** Whether workflows without any signature are still let pass: TEMPORAL_UNSIGNED_UNTIL. */
@@ -41,11 +42,12 @@ interface SignerOptions extends SecretKeys {
   readonly unsignedUntil?: Date | undefined;
 }
 
-const digestOf = (value: unknown): string =>
-  createHash('sha256').update(canonicalJson(value)).digest('base64url');
+const digestOf = async (value: unknown): Promise<string> =>
+  Buffer.from(await canonicalDigest(value), 'hex').toString('base64url');
 
 /** A value as Temporal returns it: without properties that JSON leaves out. */
-const asJson = (value: object): unknown => JSON.parse(JSON.stringify(value));
+const asJson = async (value: object): Promise<unknown> =>
+  parseLong(await stringifyJsonInPortions(value, { isUneven: true }));
 
 const isEqual = (left: string, right: string): boolean => {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];
@@ -74,20 +76,20 @@ export function workflowSigner({
     return keys.some((key) => isEqual(mac, macOf(key, listed, digest)));
   };
   return {
-    sign({ type, workflowId, input }) {
+    async sign({ type, workflowId, input }) {
       const signed = signedInput(type, input);
       const [key] = keys;
       if (signed === undefined || key === undefined) {
         throw new Error(`The input of a workflow ${type} cannot be signed.`);
       }
-      const digest = digestOf(asJson(signed.fixed));
+      const digest = await digestOf(await asJson(signed.fixed));
       return `${digest}.${macOf(key, { type, workflowId, ...signed }, digest)}`;
     },
-    isSigned({ type, workflowId, input }, signature) {
+    async isSigned({ type, workflowId, input }, signature) {
       const signed = signedInput(type, input);
       if (signed === undefined || typeof signature !== 'string') return false;
       const [digest = ''] = signature.split('.');
-      if (!isEqual(digest, digestOf(signed.fixed))) return false;
+      if (!isEqual(digest, await digestOf(signed.fixed))) return false;
       return isListedSigned({ type, workflowId, ...signed }, signature);
     },
     isListedSigned,

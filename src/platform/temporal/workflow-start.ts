@@ -92,8 +92,8 @@ export async function startWorkflow(
   const { type, workflowId, input, subject, summary } = start;
   const { isExclusive, isOnce, executionTimeout, executionId } = start;
   const portions = new Portions();
-  const signature = temporal.signer.sign(start);
-  // What is sent is written at once, as what is signed was.
+  const signature = await temporal.signer.sign(start);
+  // What is sent is written at once.
   if (portions.isOver) await portions.rest();
   const handle = await temporal.starter.workflow.start(type, {
     workflowId,

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
-import { parseStoredJson } from '../../kernel/text/json.js';
+import { asWritten } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { camelCase } from '../../models/db/read-records.js';
-import { AuditEntry } from '../../models/access/audit-entry.js';
+import { AuditEntry, auditStateSql } from '../../models/access/audit-entry.js';
 import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
 import type * as schema from '../../schemas/access/audit.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -31,20 +31,8 @@ type ReadEntry = AuditEntry & {
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Columns left out of a record's state: the tenant's id, and the version that caches compare. */
-const hidden = new Set(['tenant_id', 'rating_version']);
-
-/**
- * A stored row as an object of the API. Column names become camel case; the contents of JSON
- * columns stay as sent.
- */
-function presentState(text: string | null): Record<string, unknown> | null {
-  if (text === null) return null;
-  const columns = Object.entries(parseStoredJson(text) as Record<string, unknown>);
-  return Object.fromEntries(
-    columns.filter(([name]) => !hidden.has(name)).map(([name, value]) => [camelCase(name), value]),
-  );
-}
+const presentState = (text: string | null): Record<string, unknown> | null =>
+  text === null ? null : asWritten(text);
 
 function presentEntry(entry: ReadEntry): AuditEntryDto {
   return {
@@ -99,8 +87,8 @@ export async function listAudit(
     .select('id', 'at', 'actor', 'requestId', 'callerRequestId')
     .select('entity', 'entityId', 'entityKey', 'action')
     .select(
-      AuditEntry.raw('before::text as "beforeText"'),
-      AuditEntry.raw('after::text as "afterText"'),
+      AuditEntry.raw(`${auditStateSql('before')}::text as "beforeText"`),
+      AuditEntry.raw(`${auditStateSql('after')}::text as "afterText"`),
     )
     // Entries of one instant in the order in which they were written.
     .orderBy([

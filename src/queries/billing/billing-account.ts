@@ -1,14 +1,9 @@
 import type { Knex } from 'knex';
+import { parseLong } from '../../kernel/text/parse-long.js';
 import type { LineDays, LineTerms } from '../../kernel/time/billing-calendar.js';
 import type { AccountFacts, RecurringLine } from '../../rating/index.js';
 import { discountsOf } from '../usage/discount-facts.js';
-import {
-  attributesOf,
-  cardsOf,
-  parseFacts,
-  sharesOf,
-  type BilledService,
-} from '../usage/rating-context.js';
+import { attributesOf, cardsOf, sharesOf, type BilledService } from '../usage/rating-context.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** An account as a billing run sees it. */
@@ -151,7 +146,7 @@ export async function loadBillingLines(
   const texts = rows.map(({ line }) => line);
   if (texts[0] === null) return undefined;
   const lines: BillingLine[] = [];
-  for (const text of texts as string[]) lines.push(await parseFacts<BillingLine>(text));
+  for (const text of texts as string[]) lines.push(await parseLong<BillingLine>(text));
   return lines;
 }
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { inPortions, Portions } from '../../kernel/portions.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { readPlans } from '../../models/usage/plans/read-plans.js';
 import type { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import {
   compileInPieces,
@@ -54,14 +54,17 @@ export async function explainParts(
   for (let at = 0; at < given.parts.length && room.left > 0;) {
     const next = given.parts.slice(at, at + portionSize);
     const parts = await chargesThatFit(db, tenantId, next, ({ usageEventId }) => usageEventId);
-    at += parts.length;
     const explainer = await openExplainer(db, tenantId, parts, []);
-    await keepFitting(parts, (part) => explainer.usage(part), explained, room);
+    const some = parts.slice(0, explainer.count);
+    at += some.length;
+    await keepFitting(some, (part) => explainer.usage(part), explained, room);
   }
-  for (let at = 0; at < given.charges.length && room.left > 0; at += portionSize) {
+  for (let at = 0; at < given.charges.length && room.left > 0;) {
     const charges = given.charges.slice(at, at + portionSize);
     const explainer = await openExplainer(db, tenantId, [], charges);
-    await keepFitting(charges, (charge) => explainer.charge(charge), explained, room);
+    const some = charges.slice(0, explainer.count);
+    at += some.length;
+    await keepFitting(some, (charge) => explainer.charge(charge), explained, room);
   }
   return explained;
 }
@@ -82,9 +85,18 @@ async function keepFitting<T extends object>(
   }
 }
 
+/** The charge that explains one of those of an event: a reversal is explained as what it takes back. */
+function explainedCharge(
+  all: readonly RatedTransaction[],
+  id: string,
+): RatedTransaction | undefined {
+  const one = all.find((transaction) => transaction.id === id);
+  return all.find((transaction) => transaction.id === (one?.reverses ?? id));
+}
+
 /**
- * Recomputes transactions and charges. All charges of an event are needed, since each records the
- * positions of the counters.
+ * Recomputes the first `count` of these transactions and charges: those whose plans may be held at once. All
+ * charges of an event are needed, since each records the positions of the counters.
  */
 async function openExplainer(
   db: Knex,
@@ -96,11 +108,11 @@ async function openExplainer(
   const contents = await readContents(db, tenantId, eventIds);
   const byEvent = await RatedTransaction.allOfEvents(db, tenantId, eventIds);
   const transactions = [...byEvent.values()].flat();
-  const planIds = new Set([...transactions, ...charges].map(({ planId }) => planId));
-  const stored = await StoredRatingPlan.query(db)
-    .forTenant(tenantId)
-    .whereIn('id', [...planIds]);
-  const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
+  const ownOf = ({ id, usageEventId }: UsagePart): RatedTransaction | undefined =>
+    explainedCharge(byEvent.get(usageEventId) ?? [], id);
+  const planIdsOf = (charge?: { readonly planId: string }) => (charge ? [charge.planId] : []);
+  const items = [...parts.map((part) => planIdsOf(ownOf(part))), ...charges.map(planIdsOf)];
+  const { plans, count } = await readPlans({ db, tenantId }, items);
   for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   const lines = await readLines(db, tenantId, [...transactions, ...charges]);
   const credits = await findCredits(
@@ -109,11 +121,11 @@ async function openExplainer(
     [...parts, ...charges].map(({ id }) => id),
   );
   return {
-    usage({ id, usageEventId }: UsagePart): Explanation | null {
+    count,
+    usage(part: UsagePart): Explanation | null {
+      const { id, usageEventId } = part;
       const all = byEvent.get(usageEventId) ?? [];
-      const one = all.find((transaction) => transaction.id === id);
-      // A reversal is explained as what it takes back.
-      const own = all.find((transaction) => transaction.id === (one?.reverses ?? id));
+      const own = ownOf(part);
       const plan = own && plans.get(own.planId);
       if (!plan) return null;
       const text = contentAt(contents.get(usageEventId), own.ratedAt);

@@ -249,7 +249,7 @@ export async function readInvoices(
 }
 
 /** How many items each of the invoices has. */
-async function countItems(
+export async function countItems(
   db: Knex,
   tenantId: string,
   invoiceIds: readonly string[],

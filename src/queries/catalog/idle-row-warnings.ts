@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { inPortions } from '../../kernel/portions.js';
+import { inPortions, mapInPortions } from '../../kernel/portions.js';
 import { Attribute } from '../../models/catalog/attribute.js';
 import { PricingLogic } from '../../models/catalog/pricing-logic.js';
 import { Service } from '../../models/catalog/service.js';
@@ -45,10 +45,10 @@ type Facts = Pick<CheckedCard, 'serviceType' | 'attributes' | 'logics'> & {
   readonly namesById: ReadonlyMap<string, string>;
 };
 
-function checkedCard(facts: Facts, { rows }: RateCardDto): CheckedCard {
+async function checkedCard(facts: Facts, { rows }: RateCardDto): Promise<CheckedCard> {
   return {
     ...facts,
-    rows: rows.map((row) => ({
+    rows: await mapInPortions(rows, (row) => ({
       attributeName: facts.namesById.get(row.priceDimId) ?? '',
       attributeValues: row.attributeValues.map(
         ({ attributeName: name, attributeValue: value }) => ({
@@ -118,7 +118,7 @@ export async function findIdleRowWarnings(
   for (const owner of owners) {
     const facts = factsOf(owner);
     for (const card of owner.cards) {
-      const idle = await inPortions(findIdleRows(checkedCard(facts, card)));
+      const idle = await inPortions(findIdleRows(await checkedCard(facts, card)));
       found.set(card, warningsOf(card.rows, idle));
     }
   }

@@ -2,10 +2,12 @@ import { raw, ref } from 'objection';
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { defined } from '../../kernel/defined.js';
+import { mapInPortions } from '../../kernel/portions.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { RateCard } from '../../models/catalog/rate-card.js';
+import { readRecords } from '../../models/db/read-records.js';
 import { presenterOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/contracts/contract-service.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -88,14 +90,24 @@ const lineHeaderColumns = [
   'billingFrequency',
 ].map((column) => `contract_service.${column}`);
 
-/** All lines of a contract in short, oldest first. */
+const summariesSql = `
+  select line.id, line.service_id, line.service_instance_id, line.start_date, line.end_date, line.termination_date,
+    exists (
+      select from rate_card as card where card.tenant_id = line.tenant_id
+        and card.contract_service_id = line.id and card.deleted_at is null
+    ) as exception_pricing
+  from contract_service as line
+  where line.tenant_id = $1 and line.contract_id = $2 and line.deleted_at is null
+  order by line.id`;
+
+/** All lines of a contract in short, oldest first: there may be thousands. */
 export async function loadLineSummaries(
   db: Knex,
   tenantId: string,
   contractId: string,
 ): Promise<ContractServiceSummaryDto[]> {
-  const lines = await lineHeadersOf(db, tenantId, contractId);
-  return lines.map(presentLineSummary);
+  const lines = await readRecords(ContractService, db, tenantId, summariesSql, [contractId]);
+  return mapInPortions(lines, presentLineSummary);
 }
 
 /** A line without its collections, inside the transaction that wrote it. */

@@ -1,7 +1,9 @@
 import { raw } from 'objection';
+import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../../messages/flow-run.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { parseStoredJson } from '../../kernel/text/json.js';
+import { asWritten, parseStoredJson } from '../../kernel/text/json.js';
+import { parseStoredInPortions } from '../../kernel/text/json-portions.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -115,6 +117,20 @@ export interface ExecutionRecord {
   readonly error: FlowFailure | null;
 }
 
+/** An execution as it is shown; of a list with JSON as it was written, since parsed it has twenty times as much in memory. */
+export interface ShownExecution extends Omit<ExecutionRecord, 'input'> {
+  /** What it was started with: of a tenant's workflow, its input. */
+  readonly input: Record<string, unknown> | null;
+  /** Of a tenant's workflow. */
+  readonly version: number | null;
+}
+
+/** An execution that was read whole, as it is shown. */
+export function shownExecution({ input, ...record }: ExecutionRecord): ShownExecution {
+  const { version = null, start = null } = (input ?? {}) as Partial<DefinitionInput>;
+  return { ...record, input: start ?? input, version };
+}
+
 /** An execution as it is read: its JSON as text, so that numbers keep all their digits. */
 type ExecutionTexts = Execution & {
   readonly inputText: string | null;
@@ -122,42 +138,44 @@ type ExecutionTexts = Execution & {
   readonly errorText: string | null;
 };
 
-const parsed = <T>(text: string | null): T | null =>
-  text === null ? null : (parseStoredJson(text) as T);
+const parsed = async <T>(text: string | null): Promise<T | null> =>
+  text === null ? null : ((await parseStoredInPortions(text)) as T);
 
-function presentExecution(row: Execution): ExecutionRecord {
+const columnsOf = (row: Execution) => {
   const { id, workflowId, runId, status, actor, requestId, startedAt, completedAt } = row;
+  return { id, workflowId, runId, status, actor, requestId, startedAt, completedAt };
+};
+
+async function presentExecution(row: Execution): Promise<ExecutionRecord> {
   const { inputText, outputText, errorText } = row as ExecutionTexts;
   return {
-    id,
-    workflowId,
-    runId,
-    status,
-    actor,
-    requestId,
-    startedAt,
-    completedAt,
-    input: parsed(inputText),
-    output: parsed(outputText),
-    error: parsed<FlowFailure>(errorText),
+    ...columnsOf(row),
+    input: await parsed(inputText),
+    output: await parsed(outputText),
+    error: await parsed<FlowFailure>(errorText),
   };
 }
 
-function executionsOf({ db, tenantId }: Scope, workflow: string, output = outputText) {
+/** `input` and `output` are SQL of what is read in their places. */
+function executionsOf(
+  { db, tenantId }: Scope,
+  workflow: string,
+  { input = 'input::text', output = outputText } = {},
+) {
   return Execution.query(db.read)
     .forTenant(tenantId)
     .where({ workflow })
     .select('id', 'workflowId', 'runId', 'status', 'actor', 'requestId')
     .select('startedAt', 'completedAt')
     .select(
-      raw('input::text as "input_text"'),
+      raw(`${input} as "input_text"`),
       raw(`${output} as "output_text"`),
       raw(`${errorText} as "error_text"`),
     );
 }
 
-const executionWeight = (columns: readonly string[]): RowWeight<Execution> => ({
-  sql: storedWeight(...columns),
+const executionWeight = (...columns: readonly string[]): RowWeight<Execution> => ({
+  sql: storedWeight('input', 'error', ...columns),
   bytesOf: (row) => {
     const { inputText, outputText, errorText } = row as ExecutionTexts;
     return [inputText, outputText, errorText].reduce((sum, text) => sum + (text?.length ?? 0), 0);
@@ -165,11 +183,29 @@ const executionWeight = (columns: readonly string[]): RowWeight<Execution> => ({
 });
 
 /** SQL of which executions are listed, and what of them. */
-interface ListedExecutions {
+interface CountedExecutions {
   /** What else holds of them. */
   readonly where?: string | undefined;
   /** A few values of the output, as JSON, in its place: outputs are long. */
-  readonly output?: string;
+  readonly output: string;
+}
+
+const latestFirst = [
+  { column: 'startedAt', order: 'desc' },
+  { column: 'id', order: 'desc' },
+] as const;
+
+type ShownTexts = ExecutionTexts & { readonly versionText: string | null };
+
+async function presentShown(row: Execution): Promise<ShownExecution> {
+  const { inputText, outputText, errorText, versionText } = row as ShownTexts;
+  return {
+    ...columnsOf(row),
+    input: inputText === null ? null : asWritten(inputText),
+    output: outputText === null ? null : asWritten(outputText),
+    error: await parsed<FlowFailure>(errorText),
+    version: versionText === null ? null : Number(versionText),
+  };
 }
 
 /** One page of the executions of a workflow, the latest first. */
@@ -178,17 +214,27 @@ export async function listExecutions(
   workflow: string,
   status: ExecutionStatus | undefined,
   page: PageRequest,
-  { where, output }: ListedExecutions = {},
-): Promise<Listed<ExecutionRecord>> {
-  const query = executionsOf(scope, workflow, output).orderBy([
-    { column: 'startedAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ]);
+): Promise<Listed<ShownExecution>> {
+  const start = `coalesce(nullif(input -> 'start', 'null'), input)::text`;
+  const query = executionsOf(scope, workflow, { input: start })
+    .select(
+      raw(`case when input -> 'start' is not null then input ->> 'version' end as "version_text"`),
+    )
+    .orderBy([...latestFirst]);
   if (status !== undefined) void query.where({ status });
+  return listHeavyPage(query, page, presentShown, executionWeight('output', 'answer'));
+}
+
+/** One page of the executions of a workflow, the latest first, with a few values of their outputs. */
+export async function listCountedExecutions(
+  scope: Scope,
+  workflow: string,
+  page: PageRequest,
+  { where, output }: CountedExecutions,
+): Promise<Listed<ExecutionRecord>> {
+  const query = executionsOf(scope, workflow, { output }).orderBy([...latestFirst]);
   if (where !== undefined) void query.whereRaw(where);
-  const columns =
-    output === undefined ? ['input', 'output', 'error', 'answer'] : ['input', 'error'];
-  return listHeavyPage(query, page, presentExecution, executionWeight(columns));
+  return listHeavyPage(query, page, presentExecution, executionWeight());
 }
 
 /** The message says what retention has removed: the execution may have been among it. */
@@ -201,13 +247,18 @@ async function noExecution({ db, tenantId }: Scope, id: string): Promise<Problem
   return problem.notFound(`There is no execution '${id}'.${gone}`);
 }
 
-/** An execution of a workflow. 404: there is none. */
+/**
+ * An execution of a workflow; `output` is SQL of what is read of its output, which may be long, in its place. 404:
+ * there is none.
+ */
 export async function getExecution(
   scope: Scope,
   workflow: string,
   id: string,
+  output?: string,
 ): Promise<ExecutionRecord> {
-  const execution = await executionsOf(scope, workflow).findById(id);
+  const read = executionsOf(scope, workflow, output === undefined ? {} : { output });
+  const execution = await read.findById(id);
   if (!execution) throw await noExecution(scope, id);
   return presentExecution(execution);
 }

@@ -33,8 +33,8 @@ export const deepOffset = 1_000;
 export interface RowWeight<M> {
   /** SQL for the most bytes that a row may have, found without reading what is long. */
   readonly sql: string;
-  /** The bytes that a row has. */
-  readonly bytesOf: (row: M) => number;
+  /** The bytes that a row has; those of one with thousands of parts are counted in portions. */
+  readonly bytesOf: (row: M) => number | Promise<number>;
   /** Reads what else belongs to rows. */
   readonly complete?: (rows: readonly M[]) => Promise<readonly M[]>;
 }
@@ -82,7 +82,7 @@ export async function readHeavyPage<M extends TenantModel>(
 export async function listHeavyPage<M extends TenantModel, T>(
   query: TenantQueryBuilder<M>,
   page: PageRequest,
-  present: (model: M) => T,
+  present: (model: M) => T | Promise<T>,
   weight: RowWeight<M>,
 ): Promise<Listed<T>> {
   const { rows, isCut, found } = await readHeavyPage(query, page, weight);

@@ -43,7 +43,7 @@ function portionOf<P extends Place>(places: readonly P[]): readonly P[] {
 export async function fillPage<P extends Place, R>(
   places: readonly P[],
   read: (portion: readonly P[]) => Promise<readonly R[]>,
-  bytesOf: (row: R) => number,
+  bytesOf: (row: R) => number | Promise<number>,
 ): Promise<Filled<R>> {
   let bytes = 0;
   const rows: R[] = [];
@@ -51,7 +51,8 @@ export async function fillPage<P extends Place, R>(
     const portion = portionOf(places.slice(next));
     next += portion.length;
     for (const row of await read(portion)) {
-      bytes += bytesOf(row);
+      const own = bytesOf(row);
+      bytes += typeof own === 'number' ? own : await own;
       if (rows.length > 0 && bytes > pageBytesMax) return { rows, isCut: true };
       rows.push(row);
     }

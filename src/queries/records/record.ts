@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { parseStoredJson } from '../../kernel/text/json.js';
+import { parseStoredInPortions } from '../../kernel/text/json-portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
@@ -20,11 +20,11 @@ import { requireRecordType } from './record-type.js';
 
 type RecordQuery = TenantQueryBuilder<GenericRecord>;
 
-export function presentRecord(record: GenericRecord): StoredRecord {
+export async function presentRecord(record: GenericRecord): Promise<StoredRecord> {
   return {
     id: record.id,
     mobjectId: record.recordTypeId,
-    data: parseStoredJson(record.data) as StoredRecord['data'],
+    data: (await parseStoredInPortions(record.data)) as StoredRecord['data'],
     createdAt: record.createdAt.toISOString(),
     updatedAt: record.updatedAt.toISOString(),
   };
@@ -165,8 +165,8 @@ export async function listRecords(
     (portion) => readData(read, type.tenantId, portion),
     ({ data }) => data.length,
   );
-  const items = await mapInPortions(page.rows, (row) => {
-    const record = presentRecord(row);
+  const items = await mapInPortions(page.rows, async (row) => {
+    const record = await presentRecord(row);
     return { ...record, data: project(record.data) };
   });
   return { items, total, isCut: page.isCut };

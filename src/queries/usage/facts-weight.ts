@@ -1,15 +1,17 @@
+import { inPortions } from '../../kernel/portions.js';
+
 /** Estimated bytes of an object, of a property and of a text, without their contents. */
 const objectWeight = 56;
 const memberWeight = 8;
 const textWeight = 24;
 
-/**
- * Estimates the memory of facts in bytes: all that they contain, down to the tiers of the lines'
- * card rows, and formulas of pricing logic, which take ten times their text once parsed. Iterates
- * without recursion, since a part may hold any JSON, and stops at `enough`.
- */
-export function weighFacts(facts: object, enough = Infinity): number {
+/** So many values are weighed at once. */
+const weighedAtOnce = 1_000;
+
+/** Iterates without recursion, since a part may hold any JSON, and stops at `enough`. */
+function* weighing(facts: object, enough: number): Generator<undefined, number, undefined> {
   let weight = 0;
+  let weighed = 0;
   const open: unknown[] = [facts];
   while (open.length > 0 && weight <= enough) {
     const value = open.pop();
@@ -25,6 +27,15 @@ export function weighFacts(facts: object, enough = Infinity): number {
         open.push(member);
       }
     } else weight += memberWeight;
+    weighed += 1;
+    if (weighed % weighedAtOnce === 0) yield;
   }
   return weight;
 }
+
+/**
+ * Estimates the memory of facts in bytes, in portions: all that they contain, down to the tiers of the lines'
+ * card rows, and formulas of pricing logic, which take ten times their text once parsed. Stops at `enough`.
+ */
+export const weighFacts = (facts: object, enough = Infinity): Promise<number> =>
+  inPortions(weighing(facts, enough));

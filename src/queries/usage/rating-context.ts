@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { parseJsonInPortions } from '../../kernel/text/json-portions.js';
+import { parseLong } from '../../kernel/text/parse-long.js';
 import type {
   AccountFacts,
   DiscountFacts,
@@ -169,12 +169,10 @@ const entryMemoryMax = serviceMemoryMax / 2;
 const accounts = new LRUCache<string, Versioned<AccountWithLines>>({
   maxSize: accountMemoryMax,
   maxEntrySize: entryMemoryMax,
-  sizeCalculation: ({ facts }) => weighFacts(facts, entryMemoryMax),
 });
 const services = new LRUCache<string, Versioned<BilledService>>({
   maxSize: serviceMemoryMax,
   maxEntrySize: entryMemoryMax,
-  sizeCalculation: ({ facts }) => weighFacts(facts, entryMemoryMax),
 });
 
 interface VersionRow {
@@ -229,17 +227,6 @@ interface LoadedRow {
   readonly facts: string | null;
 }
 
-/** Longer texts are parsed in portions. */
-const parsedAtOnce = 256 * 1024;
-
-/** Parses facts; long ones in portions, so that the event loop is not blocked. */
-export async function parseFacts<Facts>(text: string): Promise<Facts> {
-  if (text.length > parsedAtOnce) {
-    return (await parseJsonInPortions(text, Number.MAX_SAFE_INTEGER)) as Facts;
-  }
-  return JSON.parse(text) as Facts;
-}
-
 /** Facts of these records by id: null beyond the byte limit, missing where there is no record. */
 async function loadChanged<Facts extends object>(
   db: Knex,
@@ -263,10 +250,12 @@ async function loadChanged<Facts extends object>(
       some,
     ]);
     for (const { id, version, facts: text, bytes: own } of rows) {
-      const facts = text === null ? null : await parseFacts<Facts>(text);
+      const facts = text === null ? null : await parseLong<Facts>(text);
       bytes += own;
       loaded.set(id, facts);
-      if (facts !== null) cache.set(`${tenantId}/${id}`, { version, facts });
+      if (facts === null) continue;
+      const size = await weighFacts(facts, entryMemoryMax);
+      cache.set(`${tenantId}/${id}`, { version, facts }, { size });
     }
   }
   return loaded;

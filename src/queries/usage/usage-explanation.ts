@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import type { Decimal } from '../../kernel/numbers/money.js';
+import { inPortions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import { UsageCorrection } from '../../models/usage/corrections/usage-correction.js';
+import { readPlans } from '../../models/usage/plans/read-plans.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { UsageEvent } from '../../models/usage/usage-event.js';
 import {
+  compileInPieces,
   explain,
   prepareFromPlan,
   recomputeOperationsMax,
@@ -163,8 +165,10 @@ export function recomputeWith(
 }
 
 async function findPlan(db: Knex, tenantId: string, id: string): Promise<RatingPlan | undefined> {
-  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).findById(id);
-  return stored?.plan;
+  const { plans } = await readPlans({ db, tenantId }, [[id]]);
+  const plan = plans.get(id);
+  if (plan) await inPortions(compileInPieces(plan));
+  return plan;
 }
 
 interface StoredLine {

@@ -1,11 +1,10 @@
 import type { Knex } from 'knex';
 import { chargesMax } from '../../messages/usage-log.js';
-import { inPortions, Portions } from '../../kernel/portions.js';
+import { Portions } from '../../kernel/portions.js';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import {
   callOperationsMax,
   choosePlan,
-  compileInPieces,
   isCompiled,
   eventOperationsMax,
   prepareFromPlan,
@@ -20,6 +19,7 @@ import {
   type UsageEvent,
   type UsageEventRead,
 } from '../../rating/index.js';
+import { StoredRatingPlan } from '../../models/usage/plans/rating-plan.js';
 import { counterIdOf, UsageCounter, type CountedRow } from '../../models/usage/usage-counter.js';
 import { loadRatingContexts } from './rating-context.js';
 
@@ -191,7 +191,7 @@ export class UsageRater<R extends Rated = Rated> {
     let prepared: Prepared | RejectedOutcome | undefined;
     try {
       const planned = choosePlan(event, context);
-      if (planned.ok) await inPortions(compileInPieces(planned.plan));
+      if (planned.ok) await StoredRatingPlan.prepare(planned.plan);
       prepared = this.#prepare(event, context);
       if (!prepared) throw new Error('The plan is not compiled.');
     } catch (error) {

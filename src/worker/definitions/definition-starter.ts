@@ -4,7 +4,7 @@ import {
   startScheduled,
   type DefinedStart,
 } from '../../activities/workflows/definition-starts.js';
-import { jsonSafe } from '../../kernel/text/json.js';
+import { jsonSafeInPortions } from '../../kernel/text/json-write-portions.js';
 import { definitionQueue, definitionRunKey } from '../../messages/definitions/definition-run.js';
 import { startWorkflow } from '../../platform/temporal/workflow-start.js';
 import type { Platform } from '../../process/platform.js';
@@ -24,7 +24,7 @@ async function startOne({ temporal }: Platform, { run, name, cause }: DefinedSta
     type: 'runDefinition',
     taskQueue: definitionQueue(temporal.taskQueue),
     workflowId: `${tenantId}/${definitionRunKey(input.definitionId, executionId)}`,
-    input: jsonSafe(run) as object,
+    input: (await jsonSafeInPortions(run)) as object,
     executionId,
     subject: { tenantId, entityType: 'workflow', entityId: input.definitionId, actor },
     definition: { name, version: input.version },

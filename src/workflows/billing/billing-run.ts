@@ -9,6 +9,7 @@ import {
   type BillingRunInput,
   type BillingRunStart,
   type BillingSizes,
+  type Draft,
 } from '../../messages/billing-run.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { knowEndRecorded, lastStep, step } from '../runtime/flow-step.js';
@@ -24,7 +25,7 @@ interface BillingState {
   invoices: number;
   problemCount: number;
   readonly problems: BillingProblem[];
-  readonly drafts: object[];
+  readonly drafts: Draft[];
   /** Since the end of the run is recorded: which PDFs follow, and what the run puts out. */
   rendering?: { readonly afterId: string | null; readonly output: unknown };
 }

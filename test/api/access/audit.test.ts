@@ -140,7 +140,7 @@ describe('audit', () => {
     const path = `${external}/payments/${params['paymentId']}`;
     await tenant.put(path, '{"amount":12345678901234567890.12}').expect(200);
     const { text } = await tenant.get(`/v1/audit?entity=payment&id=${params['paymentId']}&limit=1`);
-    expect(text).to.include('"amount":12345678901234567890.12');
+    expect(text).to.match(/"amount": ?12345678901234567890\.12/);
   });
 
   // spec/beyond.md R5

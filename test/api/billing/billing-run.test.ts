@@ -113,6 +113,19 @@ describe('billing runs over HTTP', function () {
     expect((await read(billed)).billedBy).to.equal(null);
   });
 
+  it('are listed alike whether the numbers of their outputs are kept, or have to be looked for', async () => {
+    const kept = await listed();
+    expect(kept.data.at(-1)).to.include({ invoiceCount: 1, leftOutCount: 0 });
+    const { rowCount } = await asOwner(story.instance.databaseUrl, (client) =>
+      client.query(
+        `update execution set counts = null where tenant_id = $1 and workflow = 'runBilling'`,
+        [story.tenant.id],
+      ),
+    );
+    expect(rowCount).to.equal(kept.pagination.total);
+    expect(await listed()).to.deep.equal(kept);
+  });
+
   it('are 404 where there is none', async () => {
     await story.tenant.get(`/v1/billing-runs/${absent}`).expect(404);
     await story.tenant.get('/v1/billing-runs?limit=x').expect(400);
@@ -139,5 +152,24 @@ describe('billing runs over HTTP', function () {
       ['Late', null],
       ['Acme', 0.1],
     ]);
+  });
+
+  it('draft amounts of more than fifteen digits as numbers, to the last of them', async () => {
+    const whale = await story.account('whale', { name: 'Whale' });
+    await story.send(at('2026-01-10', '12345678901234567', 'whale'));
+    const data = { periodStart: '2026-01-01', periodEnd: '2026-01-31', dryRun: true };
+    const { text, body } = await story.tenant
+      .post('/v1/workflows/billing-run/execute', { data: { ...data, accountId: whale } })
+      .expect(200);
+    // At 0.01 each.
+    expect(text).to.include('"amount":123456789012345.67,');
+    expect(text).to.not.include('"123456789012345.67"');
+    for (const path of [
+      `/v1/workflows/billing-run/executions/${body.executionId}`,
+      `/v1/billing-runs/${body.executionId}`,
+    ]) {
+      const { text: shown } = await story.tenant.get(path).expect(200);
+      expect(shown).to.include(':123456789012345.67').and.not.include('"123456789012345.67"');
+    }
   });
 });

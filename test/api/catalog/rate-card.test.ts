@@ -177,7 +177,7 @@ describe('rate cards', () => {
       [
         'an unknown attribute id',
         card('USD', { label: 'x', ...flat, priceDimId: noSuchId }),
-        "'rows[0].priceDimId' names no priceable attribute",
+        `'rows[0].priceDimId' names no priceable attribute: ${noSuchId}`,
       ],
       ['an id that is none', card('USD', row({ ...flat, priceDimId: 'x' })), 'rows[0].priceDimId'],
       [

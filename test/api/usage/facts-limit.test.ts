@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { longRowsSql } from '../../support/billing/catalog.js';
 import { asOwner } from '../../support/servers/rows.js';
 import {
   createAccount,
@@ -9,14 +10,8 @@ import {
 } from '../../support/billing/usage.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
-/** 750 rows of 40,000 characters, 30 MiB and so too much to be remembered, for the card of a service. */
-const addRows = `
-  insert into rate_card_row (tenant_id, id, rate_card_id, position, attribute_id,
-    attribute_name, label, usage_type, price_method, rates, attribute_values)
-  select $1, gen_random_uuid(), card.id, n, attribute.id, 'api_calls', repeat('x', 40000), 'Charge',
-    'NO_PRICE', '{}', '[{"attributeName": "region", "attributeValue": "nowhere"}]'
-  from generate_series(2, 751) as n, rate_card as card, attribute
-  where card.service_id = $2 and attribute.service_id = $2 and attribute.name = 'api_calls'`;
+/** 30 MiB, and so too much to be remembered, for the card of a service. */
+const addRows = longRowsSql(750);
 
 describe('events of services with very many prices', function () {
   // Of each card 30 MiB are written, read and rated by.

@@ -30,6 +30,50 @@ async function contract(attacker: Attacker, service: object, line: object, lines
   return { name, accountId, serviceId };
 }
 
+/**
+ * Services whose cards have seven versions of as many rows as a body has room for, with usage of one account
+ * under each of them.
+ */
+async function longCards(attacker: Attacker, count: number) {
+  const name = `long-${attacker.stamp}`;
+  const account = { name, externalId: name, defaultCurrency: 'USD' };
+  const accountId = await attacker.makeId(`${external}/accounts`, account);
+  const rows = times(6_800, (index) => ({
+    label: 'r',
+    priceDimName: 'units',
+    priceMethod: 'FLAT_RATE',
+    flatRate: 1,
+    attributeValues: [{ attributeName: 'g', attributeValue: `${index}` }],
+  }));
+  const places: string[] = [];
+  for (let service = 0; service < count; service += 1) {
+    const serviceId = await attacker.makeId(`${external}/services`, {
+      name: `${name}-${service}`,
+      currency: 'USD',
+      priceableAttributes,
+      inputAttributes: [{ name: 'g', dimensionDataType: 'String' }],
+      rateCards: [{ currency: 'USD', rows: [row] }],
+    });
+    const place = `${external}/services/${serviceId}`;
+    places.push(place);
+    for (let month = 1; month < 8; month += 1) {
+      const version = { currency: 'USD', rows, fromDate: `2024-0${month}-01` };
+      await attacker.make(`${place}/rate-cards/USD/versions`, version);
+    }
+    const batch = times(28, (index) => ({
+      message: {
+        externalTransactionId: `${name}-${service}-${index}`,
+        serviceId,
+        billingAccountRef: name,
+        eventTimestamp: `2024-0${1 + (index % 7)}-15T12:00:00Z`,
+        dimensions: { units: '1', g: `${index}` },
+      },
+    }));
+    await attacker.make('/v1/ingest/usage/batch', batch);
+  }
+  return { accountId, places };
+}
+
 export const multipliedAttacks: readonly Attack[] = [
   {
     name: 'billing runs over a century of days, for ten lines of one account',
@@ -91,6 +135,25 @@ export const multipliedAttacks: readonly Attack[] = [
         const body = JSON.stringify({ data, async: true });
         return { path: '/v1/workflows/billing-run/execute', method: 'POST', body };
       }, 4);
+    },
+  },
+  {
+    name: 'seven versions of cards of 6,800 rows, of eight services that one account uses',
+    operations: ['previewRepricing'],
+    seconds: 100,
+    async run(attacker) {
+      const { accountId, places } = await longCards(attacker, 8);
+      const body = JSON.stringify({
+        accountId,
+        from: '2024-01-01',
+        to: '2024-10-01',
+        changes: [{ kind: 'usage', factor: 1.2 }],
+      });
+      await attacker.flood((index) => {
+        if (index % 4 === 0) return { path: '/v1/repricings/preview', method: 'POST', body };
+        const place = places[index % places.length] ?? '';
+        return { path: index % 4 === 1 ? place : `${place}/rate-cards/USD/versions?size=20` };
+      }, 32);
     },
   },
   {

@@ -61,6 +61,23 @@ const checking = (attacker: Attacker, tasks: object[]): Promise<void> => {
   return attacker.flood(() => ({ path: '/v1/workflows/validate', method: 'POST', body }));
 };
 
+/** Starts what gives a secret another value for each item of a list, beside texts that are looked through for it. */
+async function puttingSecrets(attacker: Attacker, data: object): Promise<void> {
+  await attacker.send({
+    path: '/v1/secrets/LOOP',
+    method: 'PUT',
+    body: textOf({ value: 'before' }),
+  });
+  const text = '${ eloop < 33 ? workflow.input.long : workflow.input.short }';
+  const value = '${ workflow.input.key + string(eloop) }';
+  const put = { operationId: 'putSecret', parameters: { name: 'LOOP' }, body: { value } };
+  const tasks = [
+    { much: { set: { text } } },
+    { put: { call: 'durabill.operation', with: put, output: { as: { text } } } },
+  ];
+  await attackWith(attacker, [turns(tasks)], { data });
+}
+
 export const workflowAttacks: readonly Attack[] = [
   {
     name: 'workflows: loops of a thousand turns within each other',
@@ -233,19 +250,23 @@ export const workflowAttacks: readonly Attack[] = [
     name: 'workflows: a secret that gets a thousand values, beside results as long as are shown',
     isShort: true,
     async run(attacker) {
-      const secret = { path: '/v1/secrets/LOOP', method: 'PUT', body: textOf({ value: 'before' }) };
-      await attacker.send(secret);
       // Signs that are written otherwise have to be read: there are some in each text.
       const long = '50% "off" & more \\ '.repeat(300);
       const data = { list: numbers(1_000), long, short: long.slice(0, 330), key: 'k'.repeat(40) };
-      const text = '${ eloop < 33 ? workflow.input.long : workflow.input.short }';
-      const value = '${ workflow.input.key + string(eloop) }';
-      const put = { operationId: 'putSecret', parameters: { name: 'LOOP' }, body: { value } };
-      const tasks = [
-        { much: { set: { text } } },
-        { put: { call: 'durabill.operation', with: put, output: { as: { text } } } },
-      ];
-      await attackWith(attacker, [turns(tasks)], { data });
+      await puttingSecrets(attacker, data);
+    },
+  },
+  {
+    name: 'workflows: a secret of one sign again and again, beside results of the same',
+    async run(attacker) {
+      const long = 'a'.repeat(6_000);
+      const data = {
+        list: numbers(1_000),
+        long,
+        short: long.slice(0, 330),
+        key: 'a'.repeat(3_900),
+      };
+      await puttingSecrets(attacker, data);
     },
   },
   {

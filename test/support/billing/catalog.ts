@@ -26,6 +26,18 @@ export const logic = (formula: string, more: object = {}) => ({
   ...more,
 });
 
+/**
+ * SQL that adds so many rows of 40,000 characters, which no usage is priced by, to every version of the cards
+ * of a service (`$2`) of a tenant (`$1`).
+ */
+export const longRowsSql = (rows: number): string => `
+  insert into rate_card_row (tenant_id, id, rate_card_id, position, attribute_id,
+    attribute_name, label, usage_type, price_method, rates, attribute_values)
+  select $1, gen_random_uuid(), card.id, n, attribute.id, 'api_calls', repeat('x', 40000), 'Charge',
+    'NO_PRICE', '{}', '[{"attributeName": "region", "attributeValue": "nowhere"}]'
+  from generate_series(2, ${rows + 1}) as n, rate_card as card, attribute
+  where card.service_id = $2 and attribute.service_id = $2 and attribute.name = 'api_calls'`;
+
 let count = 0;
 
 /** A service of a name of its own, as its creation answered. */

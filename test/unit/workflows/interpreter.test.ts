@@ -3,6 +3,7 @@ import { DryHost, type FakeResult } from '../../../src/flows/workflows/dry-host.
 import { Interpreter } from '../../../src/interpreter/interpreter.js';
 import { TaskError } from '../../../src/interpreter/task-error.js';
 import { undoAll } from '../../../src/interpreter/undo.js';
+import { Decimal } from '../../../src/kernel/numbers/money.js';
 import { isLongerThan } from '../../../src/kernel/text/json-length.js';
 import type { TaskList } from '../../../src/messages/definitions/definition.js';
 import { newState, startMs } from '../../support/workflows/stopping-host.js';
@@ -240,4 +241,11 @@ describe('how long a value is as JSON', () => {
       expect(isLongerThan(value, bytes - 1)).to.equal(true);
     });
   }
+
+  it('counts the digits of a number that no double holds', () => {
+    // {"n":12345678901234567890.5} has 28 signs.
+    const value = { n: new Decimal('12345678901234567890.5') };
+    expect(isLongerThan(value, 28)).to.equal(false);
+    expect(isLongerThan(value, 27)).to.equal(true);
+  });
 });

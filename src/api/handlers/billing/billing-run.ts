@@ -1,5 +1,5 @@
 import { showBillingRun } from '../../../flows/billing/billing-run.js';
-import { listBillingRuns } from '../../../queries/billing/billing-run.js';
+import { listBillingRuns } from '../../../queries/billing/runs/read-billing-run.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount-operations.js';
 

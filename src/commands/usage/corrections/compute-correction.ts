@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
-import { inPortions } from '../../../kernel/portions.js';
 import { readAhead } from '../../../kernel/read-ahead.js';
 import { problem } from '../../../kernel/problem.js';
 import {
   UsageCorrection,
   type KeptEvents,
 } from '../../../models/usage/corrections/usage-correction.js';
+import { StoredRatingPlan } from '../../../models/usage/plans/rating-plan.js';
 import { UsageConsumer } from '../../../models/usage/log-offset.js';
 import {
   readCounters,
@@ -28,7 +28,6 @@ import { Rerating } from '../../../queries/usage/corrections/rerating/rerating.j
 import { loadRatingContexts } from '../../../queries/usage/rating-context.js';
 import {
   choosePlan,
-  compileInPieces,
   prepareFromPlan,
   type Prepared,
   type UsageEvent,
@@ -46,7 +45,7 @@ export async function prepareAnew(
   if (!context) throw new Error('The facts of one event are always loaded.');
   const planned = choosePlan(event, context);
   if (!planned.ok) throw unrateable(planned.code, planned.message);
-  await inPortions(compileInPieces(planned.plan));
+  await StoredRatingPlan.prepare(planned.plan);
   const prepared = prepareFromPlan(planned.plan, event, planned.owner);
   if (!prepared.ok) throw unrateable(prepared.code, prepared.message);
   return prepared;

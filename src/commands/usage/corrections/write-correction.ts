@@ -8,7 +8,7 @@ import {
 } from '../../../models/usage/corrections/usage-correction.js';
 import { writePlaces, type ChargePlace } from '../../../models/usage/corrections/charge-place.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../../models/usage/plans/rating-plan.js';
 import { noChange, UsageConsumer, type TallyChange } from '../../../models/usage/log-offset.js';
 import { UsageCounter } from '../../../models/usage/usage-counter.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';

@@ -12,7 +12,6 @@ import {
 } from '../../../messages/usage/usage-audit.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { pricedRowsSql } from '../../../models/usage/priced-row.js';
-import { pageBytesMax } from '../../../models/usage/event-message.js';
 import * as rating from '../../../rating/index.js';
 import { isChargeOf, recomputeWith } from '../usage-explanation.js';
 import {
@@ -59,7 +58,7 @@ export async function auditCharges(
   let facts: ReadonlyMap<string, RecordedFacts> = new Map();
   let unchecked = 0;
   for (const [index, event] of own.entries()) {
-    if (!facts.has(event.id)) facts = await reader.read(own.slice(index), pageBytesMax);
+    if (!facts.has(event.id)) ({ facts } = await reader.read(own.slice(index)));
     const known = facts.get(event.id);
     if (known) await inPortions(rating.compileInPieces(known.plan));
     if (known && isUnchecked(known)) unchecked += 1;

@@ -112,8 +112,9 @@ async function readCharges(
     charges,
   );
   const explained = isExplained ? await explainPairs(scope, pairs, correctedAt) : [];
-  const items = pairs.map((pair, index) => ({ ...presentPair(pair), ...explained[index] }));
-  return { items, total, isCut: isExplained && pairs.length < Math.min(limit, total - offset) };
+  const shown = isExplained ? pairs.slice(0, explained.length) : pairs;
+  const items = shown.map((pair, index) => ({ ...presentPair(pair), ...explained[index] }));
+  return { items, total, isCut: isExplained && items.length < Math.min(limit, total - offset) };
 }
 
 function presentPair(pair: ChargePair): CorrectedChargeDto {

@@ -1,8 +1,14 @@
 import type { Scope } from '../../../kernel/scope.js';
-import { Portions } from '../../../kernel/portions.js';
+import { inPortions, Portions } from '../../../kernel/portions.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
-import type { Explained, Explanation, PlanLine, RatingPlan } from '../../../rating/index.js';
+import { readPlans } from '../../../models/usage/plans/read-plans.js';
+import {
+  compileInPieces,
+  type Explained,
+  type Explanation,
+  type PlanLine,
+  type RatingPlan,
+} from '../../../rating/index.js';
 import { eventOfCharges } from '../gone-message.js';
 import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
 import { readMessage } from '../usage-message.js';
@@ -38,23 +44,29 @@ export interface ExplainingFacts {
   readonly plans: ReadonlyMap<string, RatingPlan>;
   readonly lines: ReadonlyMap<string, PlanLine>;
   readonly contents: Awaited<ReturnType<typeof readContents>>;
+  /** How many of the asked have their plans: as many of the first as may be held at once. */
+  readonly count: number;
 }
 
 /**
- * Explains both charges of each pair of a correction, and says where the explanations part. Counters
- * stand where they stood when it was made, whatever came after it.
+ * Explains both charges of each pair of a correction, and says where the explanations part: of as many of the
+ * first pairs as have plans that may be held at once. Counters stand where they stood when it was made,
+ * whatever came after it.
  */
 export async function explainPairs(
   scope: Scope,
   pairs: readonly ChargePair[],
   correctedAt: Date,
 ): Promise<ExplainedPair[]> {
-  const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
+  const asked = pairs.map(({ eventId, beforeId, afterId }) => ({
+    eventId,
+    ids: [beforeId, afterId],
+  }));
   // What the correction itself has left in its place is none of its pairs.
-  const facts = await readExplainingFacts(scope, eventIds, correctedAt);
+  const facts = await readExplainingFacts(scope, asked, correctedAt);
   const explained: ExplainedPair[] = [];
   const portions = new Portions();
-  for (const { eventId, beforeId, afterId } of pairs) {
+  for (const { eventId, beforeId, afterId } of pairs.slice(0, facts.count)) {
     const before = explainCharge(facts, eventId, beforeId);
     const after = explainCharge(facts, eventId, afterId);
     explained.push({
@@ -67,18 +79,30 @@ export async function explainPairs(
   return explained;
 }
 
+/** Charges of an event that are to be explained together. */
+export interface AskedCharges {
+  readonly eventId: string;
+  readonly ids: readonly (string | null)[];
+}
+
+/** What explains these charges as they were known then. */
 export async function readExplainingFacts(
   { db, tenantId }: Scope,
-  eventIds: readonly string[],
+  asked: readonly AskedCharges[],
   knownOn: Date | null,
 ): Promise<ExplainingFacts> {
+  const eventIds = [...new Set(asked.map(({ eventId }) => eventId))];
   const charges = await RatedTransaction.allOfEvents(db.read, tenantId, eventIds, knownOn);
   const all = [...charges.values()].flat();
-  const planIds = [...new Set(all.map(({ planId }) => planId))];
-  const plans = await StoredRatingPlan.query(db.read).forTenant(tenantId).whereIn('id', planIds);
+  const items = asked.map(({ eventId, ids }) =>
+    (charges.get(eventId) ?? []).flatMap(({ id, planId }) => (ids.includes(id) ? [planId] : [])),
+  );
+  const { plans, count } = await readPlans({ db: db.read, tenantId }, items);
+  for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   return {
     charges,
-    plans: new Map(plans.map(({ id, plan }) => [id, plan])),
+    plans,
+    count,
     lines: await findLines(db.read, tenantId, all),
     contents: await readContents(db.read, tenantId, eventIds),
   };

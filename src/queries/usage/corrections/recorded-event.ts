@@ -5,11 +5,12 @@ import { amongSql, sqlRows } from '../../../models/db/sql-rows.js';
 import {
   countFitting,
   isAsSentSql,
+  pageBytesMax,
   readEventMessages,
   readMessagesAt,
 } from '../../../models/usage/event-message.js';
 import { RatedTransaction, standing } from '../../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import { readPlans } from '../../../models/usage/plans/read-plans.js';
 import type { UsageStatus } from '../../../models/usage/usage-event.js';
 import type { PlanLine, RatingPlan, UsageEvent } from '../../../rating/index.js';
 import { eventOfCharges } from '../gone-message.js';
@@ -80,9 +81,6 @@ export interface SentFacts extends Pick<RecordedFacts, 'plan' | 'line'> {
   readonly text: string | null;
 }
 
-/** Bytes that PostgreSQL can compare with. */
-const unlimited = Number.MAX_SAFE_INTEGER;
-
 /** What is known of an event whose message is read. */
 interface SentEvent extends Pick<RecordedEvent, 'id' | 'partition' | 'offset' | 'isAsSent'> {
   readonly charges: readonly Pick<
@@ -91,26 +89,25 @@ interface SentEvent extends Pick<RecordedEvent, 'id' | 'partition' | 'offset' | 
   >[];
 }
 
-/** Reads what events were rated with; plans are read once. */
+/** Events of which something was read, and the first of those that were left out. */
+export interface ReadEvents<Facts, Event> {
+  readonly facts: ReadonlyMap<string, Facts>;
+  readonly next: Event | undefined;
+}
+
+/** Reads what events were rated with, of as many of the first ones as may be held at once. */
 export class RecordedReader {
   readonly #db: Knex;
   readonly #tenantId: string;
-  readonly #plans = new Map<string, RatingPlan>();
 
   constructor(db: Knex, tenantId: string) {
     this.#db = db;
     this.#tenantId = tenantId;
   }
 
-  /**
-   * What events were rated with, of as many of the first ones as may be held at once, where that is limited;
-   * of those without a message, what their charges keep of them.
-   */
-  async read(
-    events: readonly RecordedEvent[],
-    bytesMax = unlimited,
-  ): Promise<Map<string, RecordedFacts>> {
-    const { facts: sent } = await this.readSent(events, bytesMax);
+  /** What events were rated with; of those without a message, what their charges keep of them. */
+  async read(events: readonly RecordedEvent[]): Promise<ReadEvents<RecordedFacts, RecordedEvent>> {
+    const { facts: sent, next } = await this.readSent(events);
     const facts = new Map<string, RecordedFacts>();
     for (const { id, charges } of events) {
       const known = sent.get(id);
@@ -120,23 +117,27 @@ export class RecordedReader {
       const event = isFromCharges ? eventOfCharges(plan, charges) : sentEvent(text);
       facts.set(id, { plan, line, event, isFromMessage: text !== null });
     }
-    return facts;
+    return { facts, next };
   }
 
-  /** The same by messages alone, and the first event that was left out. */
+  /** The same by messages alone. */
   async readSent<Event extends SentEvent>(
     events: readonly Event[],
-    bytesMax: number,
-  ): Promise<{ readonly facts: Map<string, SentFacts>; readonly next: Event | undefined }> {
-    const rated = events.filter(({ charges }) => charges.length > 0);
+  ): Promise<ReadEvents<SentFacts, Event>> {
+    const all = events.filter(({ charges }) => charges.length > 0);
+    const store = { db: this.#db, tenantId: this.#tenantId };
+    const { plans, count } = await readPlans(
+      store,
+      all.map(({ charges: [first] }) => (first ? [first.planId] : [])),
+    );
+    const rated = all.slice(0, count);
     const firsts = rated.flatMap(({ charges }) => charges.slice(0, 1));
-    await this.#readPlans(firsts.map(({ planId }) => planId));
     const lines = await findLines(this.#db, this.#tenantId, firsts);
-    const { texts, next } = await this.#readTexts(rated, bytesMax);
+    const { texts, next = all[count] } = await this.#readTexts(rated);
     const facts = new Map<string, SentFacts>();
     for (const { id, charges } of rated) {
       const [first] = charges;
-      const [plan, text] = [this.#plans.get(first?.planId ?? ''), texts.get(id)];
+      const [plan, text] = [plans.get(first?.planId ?? ''), texts.get(id)];
       if (!first || !plan || text === undefined) continue;
       const line = lines.get(first.contractServiceId ?? '') ?? null;
       facts.set(id, { plan, line, text });
@@ -145,30 +146,18 @@ export class RecordedReader {
   }
 
   /** The messages of events: of the log by their places, and by their rows what is not found there. */
-  async #readTexts<Event extends SentEvent>(events: readonly Event[], bytesMax: number) {
+  async #readTexts<Event extends SentEvent>(events: readonly Event[]) {
     const sent = events.filter(({ isAsSent }) => isAsSent);
-    const read = await readMessagesAt(this.#db, this.#tenantId, sent, bytesMax);
+    const read = await readMessagesAt(this.#db, this.#tenantId, sent, pageBytesMax);
     const texts = new Map(read.map((text, index) => [sent[index]?.id ?? '', text]));
     const cut = sent[read.length];
     const some = cut ? events.slice(0, events.indexOf(cut)) : events;
     const others = some.flatMap(({ id }) => (typeof texts.get(id) === 'string' ? [] : [id]));
-    const count =
-      bytesMax === unlimited
-        ? others.length
-        : await countFitting(this.#db, this.#tenantId, others, bytesMax);
+    const count = await countFitting(this.#db, this.#tenantId, others, pageBytesMax);
     const found = await readEventMessages(this.#db, this.#tenantId, others.slice(0, count));
     for (const [id, text] of found) texts.set(id, text);
     const left = others[count];
     return { texts, next: left === undefined ? cut : events.find(({ id }) => id === left) };
-  }
-
-  async #readPlans(ids: readonly string[]): Promise<void> {
-    const missing = [...new Set(ids)].filter((id) => !this.#plans.has(id));
-    if (missing.length === 0) return;
-    const plans = await StoredRatingPlan.query(this.#db)
-      .forTenant(this.#tenantId)
-      .whereIn('id', missing);
-    for (const { id, plan } of plans) this.#plans.set(id, plan);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Decimal } from '../../../kernel/numbers/money.js';
 import { decimalText } from '../../../kernel/numbers/money.js';
 import { chargeId, numberOfCharge } from '../../../messages/usage-log.js';
 import type { TriedCharge } from '../../../models/usage/repricing/tried-charge.js';
-import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../../models/usage/plans/rating-plan.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import type { Prepared, Rated } from '../../../rating/index.js';
 import { storedOf } from '../corrections/same-charges.js';

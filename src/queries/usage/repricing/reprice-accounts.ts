@@ -16,7 +16,7 @@ import {
 } from '../../../models/usage/repricing/rated-in-range.js';
 import { readTriedCharges } from '../../../models/usage/repricing/tried-charge.js';
 import { standing } from '../../../models/usage/rated-transaction.js';
-import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../../models/usage/plans/rating-plan.js';
 import { hasPeriodAdjustments } from '../../billing/adjustments/period-adjustment.js';
 import { CounterPlaces } from './counter-places.js';
 import { changedPairs, keptPairs, packCharges, type BilledPair } from './packed-charge.js';

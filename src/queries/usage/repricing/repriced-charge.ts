@@ -1,14 +1,15 @@
 import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
-import { Portions } from '../../../kernel/portions.js';
+import { inPortions, Portions } from '../../../kernel/portions.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { Account } from '../../../models/accounts/account.js';
-import { sqlRows } from '../../../models/db/sql-rows.js';
 import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
+import { readPlans } from '../../../models/usage/plans/read-plans.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import { readRun, type Repricing } from '../../../models/usage/repricing/repricing.js';
 import {
+  compileInPieces,
   explain,
   prepareFromPlan,
   recomputeOperationsMax,
@@ -68,23 +69,18 @@ export async function listRepricedCharges(
   const found = await readPairs(db.read, bindings, { limit, offset: page.offset });
   const { total } = found;
   if (total === 0) await requireAccount(scope, accountId);
-  const pairs = isExplained
-    ? await chargesThatFit(db.read, tenantId, found.pairs, ({ eventId }) => eventId)
-    : found.pairs;
-  const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
+  const { pairs } = found;
+  const explained = isExplained ? await explainPage(scope, repricing, accountId, pairs) : null;
+  const shown = explained ? pairs.slice(0, explained.length) : pairs;
+  const eventIds = [...new Set(shown.map(({ eventId }) => eventId))];
   const at = repricing.createdAt;
-  const facts = isExplained ? await readExplainingFacts(scope, eventIds, at) : null;
-  const charges =
-    facts?.charges ?? (await RatedTransaction.allOfEvents(db.read, tenantId, eventIds, at));
+  const charges = await RatedTransaction.allOfEvents(db.read, tenantId, eventIds, at);
   await requireInDatabase(db.read, tenantId, eventIds);
-  const explained = facts
-    ? await explainPairs(await readTried(scope, repricing, accountId, pairs), facts, pairs)
-    : [];
-  const items = pairs.map((pair, index) => ({
+  const items = shown.map((pair, index) => ({
     ...presentPair(charges, pair),
-    ...explained[index],
+    ...explained?.[index],
   }));
-  const isCut = isExplained && pairs.length < Math.min(page.limit, total - page.offset);
+  const isCut = isExplained && items.length < Math.min(page.limit, total - page.offset);
   return { items, total, isCut };
 }
 
@@ -110,6 +106,21 @@ function presentPair(charges: ExplainingFacts['charges'], pair: PairedCharge): C
   };
 }
 
+/** Explanations of as many of the first pairs as have messages and plans that may be held at once. */
+async function explainPage(
+  scope: Scope,
+  repricing: Repricing,
+  accountId: string,
+  found: readonly PairedCharge[],
+): Promise<ExplainedPair[]> {
+  const { db, tenantId } = scope;
+  const pairs = await chargesThatFit(db.read, tenantId, found, ({ eventId }) => eventId);
+  const asked = pairs.map(({ eventId, beforeId }) => ({ eventId, ids: [beforeId] }));
+  const facts = await readExplainingFacts(scope, asked, repricing.createdAt);
+  const tried = await readTried(scope, repricing, accountId, pairs.slice(0, facts.count));
+  return explainPairs(tried, facts, pairs.slice(0, tried.count));
+}
+
 /** What explains charges as they would be. */
 interface Tried {
   /** The billed account. */
@@ -118,6 +129,8 @@ interface Tried {
   readonly changes: ChangedFacts;
   readonly plans: ReadonlyMap<string, RatingPlan>;
   readonly lines: ReadonlyMap<string, PlanLine>;
+  /** How many of the pairs have their plans. */
+  readonly count: number;
 }
 
 async function readTried(
@@ -128,12 +141,11 @@ async function readTried(
 ): Promise<Tried> {
   const origins = pairs.flatMap(({ origin }) => (origin ? [origin] : []));
   const run = await readRun(db.read, tenantId, id);
-  const plans = await sqlRows<{ id: string; plan: RatingPlan }>(
-    db.read,
-    `select id, plan from repricing_plan
-     where tenant_id = ? and repricing_id = ? and id = any(?::uuid[])`,
-    [tenantId, id, [...new Set(origins.map(({ planId }) => planId))]],
+  const { plans, count } = await readPlans(
+    { db: db.read, tenantId, repricingId: id },
+    pairs.map(({ origin }) => (origin ? [origin.planId] : [])),
   );
+  for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   const lines = origins.map(({ lineId: contractServiceId, contractId }) => ({
     contractServiceId,
     contractId,
@@ -142,7 +154,8 @@ async function readTried(
     accountId,
     at: createdAt,
     changes: new ChangedFacts((run?.facts ?? []) as readonly ChangedFact[]),
-    plans: new Map(plans.map((stored) => [stored.id, stored.plan])),
+    plans,
+    count,
     lines: await findLines(db.read, tenantId, lines),
   };
 }

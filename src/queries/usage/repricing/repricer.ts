@@ -1,8 +1,6 @@
 import type { Knex } from 'knex';
-import { inPortions } from '../../../kernel/portions.js';
 import {
   choosePlan,
-  compileInPieces,
   eventOperationsMax,
   isCompiled,
   prepareFromPlan,
@@ -16,7 +14,7 @@ import {
   type UsageOwner,
 } from '../../../rating/index.js';
 import { recordedMoves } from '../recorded-moves.js';
-import { pageBytesMax } from '../../../models/usage/event-message.js';
+import { StoredRatingPlan } from '../../../models/usage/plans/rating-plan.js';
 import type { RatedPlace } from '../../../models/usage/repricing/rated-in-range.js';
 import type { TriedCharge } from '../../../models/usage/repricing/tried-charge.js';
 import { RecordedReader, sentEvent, type SentFacts } from '../corrections/recorded-event.js';
@@ -83,7 +81,7 @@ export class Repricer {
     events: readonly TriedEvent[],
   ): Promise<{ readonly rateEvent: RateEvent; readonly next: TriedEvent | undefined }> {
     const concerned = events.filter((event) => this.#concerns(event));
-    const { facts, next } = await this.#reader.readSent(concerned, pageBytesMax);
+    const { facts, next } = await this.#reader.readSent(concerned);
     const contextOf = this.#facts.areOfPrices
       ? await loadRatingContexts(this.#db, this.#tenantId, eventsOf(facts.values()))
       : null;
@@ -135,7 +133,7 @@ export class Repricer {
     const isSame = plan === facts.plan && event === facts.event && counters.areKept(moves);
     if (isSame) return same;
     const rate = (): Repriced => rateFromPlan({ plan, owner }, event, counters, moves);
-    return isCompiled(plan) ? rate() : inPortions(compileInPieces(plan)).then(rate);
+    return isCompiled(plan) ? rate() : StoredRatingPlan.prepare(plan).then(rate);
   }
 
   /** What prices an event where a change is of its card or logic; null: none is. */

@@ -9,7 +9,7 @@ import {
 import { chargeId } from '../../../../messages/usage-log.js';
 import { sqlRows } from '../../../../models/db/sql-rows.js';
 import { pageBytesMax, readMessagesAt } from '../../../../models/usage/event-message.js';
-import { StoredRatingPlan } from '../../../../models/usage/rating-plan.js';
+import { StoredRatingPlan } from '../../../../models/usage/plans/rating-plan.js';
 import { counterIdOf } from '../../../../models/usage/usage-counter.js';
 import type { Prepared, Rated } from '../../../../rating/index.js';
 import type { PlacedEvent } from '../meter-members.js';

@@ -1,12 +1,11 @@
 import type { Knex } from 'knex';
-import { inPortions } from '../../../../kernel/portions.js';
 import { sqlRows } from '../../../../models/db/sql-rows.js';
 import { Account } from '../../../../models/accounts/account.js';
+import { StoredRatingPlan } from '../../../../models/usage/plans/rating-plan.js';
 import { UsageDay } from '../../../../models/usage/usage-day.js';
 import { eventTimeSql } from '../../../../models/usage/usage-fact.js';
 import {
   choosePlan,
-  compileInPieces,
   isCompiled,
   prepareFromPlan,
   type Prepared,
@@ -100,13 +99,17 @@ class Present {
   }
 
   async fatesOf(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Fate>> {
-    const facts = await this.#reader.read(events);
-    const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
-    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, read);
     const fates = new Map<string, Fate>();
-    for (const event of events) {
-      const fate = await this.#fateOf(event, facts.get(event.id), contextOf);
-      if (fate) fates.set(event.id, fate);
+    for (let left = events; left.length > 0;) {
+      const { facts, next } = await this.#reader.read(left);
+      const some = next ? left.slice(0, left.indexOf(next)) : left;
+      left = left.slice(some.length);
+      const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
+      const contextOf = await loadRatingContexts(this.#db, this.#tenantId, read);
+      for (const event of some) {
+        const fate = await this.#fateOf(event, facts.get(event.id), contextOf);
+        if (fate) fates.set(event.id, fate);
+      }
     }
     return fates;
   }
@@ -129,7 +132,7 @@ class Present {
       const planned = context && choosePlan(event, context);
       if (!planned?.ok) return null;
       if (isCompiled(planned.plan)) return preparedOf(this.#fateWith(event, planned));
-      return inPortions(compileInPieces(planned.plan)).then(() =>
+      return StoredRatingPlan.prepare(planned.plan).then(() =>
         preparedOf(this.#fateWith(event, planned)),
       );
     };
@@ -175,7 +178,7 @@ class Present {
       contextOf(event) ?? (await loadRatingContexts(this.#db, this.#tenantId, [event]))(event);
     if (!context) throw new Error('The facts of one event are always loaded.');
     const planned = choosePlan(event, context);
-    if (planned.ok && !isCompiled(planned.plan)) await inPortions(compileInPieces(planned.plan));
+    if (planned.ok && !isCompiled(planned.plan)) await StoredRatingPlan.prepare(planned.plan);
     return planned;
   }
 }

@@ -182,7 +182,7 @@ export class Pass {
       else if (this.#isFollowed(event) && !this.#keepsPlace(event)) {
         if (!facts.has(event.id)) {
           const left = followed.slice(followed.indexOf(event));
-          facts = await this.#reader.read(left, pageBytesMax);
+          ({ facts } = await this.#reader.read(left));
         }
         await this.#rateFollowing(event, facts.get(event.id));
       }

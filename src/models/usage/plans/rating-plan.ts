@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { contentId } from '../../kernel/id.js';
-import { canonicalJson } from '../../kernel/text/json.js';
-import type { RatingPlan } from '../../rating/index.js';
-import { BulkTable, writeTogether, type BulkStatement } from '../db/bulk-table.js';
-import { TenantModel } from '../db/tenant-model.js';
+import { contentId, contentIdOfDigest } from '../../../kernel/id.js';
+import { inPortions } from '../../../kernel/portions.js';
+import { canonicalJson } from '../../../kernel/text/json.js';
+import { canonicalDigest } from '../../../kernel/text/json-write-portions.js';
+import { compileInPieces, type RatingPlan } from '../../../rating/index.js';
+import { BulkTable, writeTogether, type BulkStatement } from '../../db/bulk-table.js';
+import { TenantModel } from '../../db/tenant-model.js';
 
 const table = new BulkTable<{ id: string; plan: string }>('rating_plan', {
   id: 'uuid',
@@ -30,6 +32,20 @@ export class StoredRatingPlan extends TenantModel {
       ids.set(plan, id);
     }
     return id;
+  }
+
+  /**
+   * Compiles and names a plan, if it is not yet, in portions: one with thousands of rows takes longer than a
+   * process may be kept from its other work.
+   */
+  static async prepare(plan: RatingPlan): Promise<void> {
+    await inPortions(compileInPieces(plan));
+    if (!ids.has(plan)) ids.set(plan, contentIdOfDigest(await canonicalDigest(plan)));
+  }
+
+  /** Notes the name of a plan that was read by it. */
+  static nameIs(plan: RatingPlan, id: string): void {
+    ids.set(plan, id);
   }
 
   /** Stores those plans that this process has not seen stored. */
