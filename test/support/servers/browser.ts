@@ -1,9 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { defaultArgs, launch, type Browser, type Target } from 'puppeteer-core';
-import { alone } from './servers.js';
+
+const run = promisify(execFile);
 
 /**
  * Switches of that package which would take away protections that a test is meant to see, or, as one
@@ -22,18 +26,29 @@ const unwanted = [
   '--enable-unsafe-swiftshader',
 ];
 
-/** The package brings the libraries of a bare system too, but unpacks them only where it sees this. */
-const marker = 'AWS_EXECUTION_ENV';
+/** Where a browser lies that is whole, and the libraries of a bare system beside it. */
+const place = join(tmpdir(), 'durabill-chromium');
 
+/** The package unpacks into the temporary folder it is told; the libraries only where it sees the mark of a bare system. */
+const unpackThere = `import('@sparticuz/chromium').then((module) => module.default.executablePath())`;
+
+/**
+ * Unpacks it beside its place and moves it there whole: a program that another process, of this run of tests or
+ * of one beside it, is still writing cannot be run.
+ */
 async function unpack(): Promise<string> {
-  const given = process.env[marker];
-  process.env[marker] = 'AWS_Lambda_nodejs22.x';
+  const program = join(place, 'chromium');
+  if (existsSync(program)) return program;
+  const beside = await mkdtemp(`${place}-`);
+  const env = { ...process.env, TMPDIR: beside, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
+  await run(process.execPath, ['--eval', unpackThere], { env });
   try {
-    return await chromium.executablePath();
-  } finally {
-    if (given === undefined) Reflect.deleteProperty(process.env, marker);
-    else process.env[marker] = given;
+    await rename(beside, place);
+  } catch {
+    // Another process was quicker.
+    await rm(beside, { recursive: true });
   }
+  return program;
 }
 
 /**
@@ -54,8 +69,7 @@ export const foundMs = 60_000;
  * lacks its libraries, those of the package are used.
  */
 export async function openBrowser(): Promise<Browser> {
-  // A program that another process is still writing cannot be run.
-  const program = await alone(unpack);
+  const program = await unpack();
   const own = chromium.args.filter((argument) => !unwanted.includes(argument));
   const args = defaultArgs({ args: [...own, '--disable-gpu'], headless: 'shell' });
   const options = {
@@ -64,7 +78,7 @@ export async function openBrowser(): Promise<Browser> {
       ? { executablePath: setpriv, args: [...withoutPriority, program, ...args] }
       : { executablePath: program, args }),
   };
-  const libraries = { LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') };
+  const libraries = { LD_LIBRARY_PATH: join(place, 'al2023', 'lib') };
   const browser = await launch(options).catch(() =>
     launch({ ...options, env: { ...process.env, ...libraries } }),
   );

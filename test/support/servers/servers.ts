@@ -119,20 +119,6 @@ export async function shareTestServers(): Promise<void> {
   process.env[shared] = JSON.stringify(await testServers());
 }
 
-/** Does what only one of the processes that share servers may do at once; others wait for it. */
-export async function alone<T>(work: () => Promise<T>): Promise<T> {
-  if (process.env[shared] === undefined) return work();
-  const { databaseUrl: connectionString } = await testServers();
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    await client.query("select pg_advisory_lock(hashtext('alone'))");
-    return await work();
-  } finally {
-    await client.end();
-  }
-}
-
 /** Databases that tests of this process have made. */
 const made = new Set<string>();
 
