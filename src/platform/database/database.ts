@@ -12,6 +12,7 @@ import {
 } from './cell.js';
 import { checkCell } from '../cells/cell-check.js';
 import { CellDirectory, type FindCell } from '../cells/cell-directory.js';
+import { readInTurns } from './read-in-turns.js';
 import { traceQueries } from './sql-tracing.js';
 import { enterTenants, type Trail } from './tenant-entrance.js';
 import { timeLimits, type WorkKind } from './time-limits.js';
@@ -31,6 +32,7 @@ function sessionOpener({ log, tracing, cell, onFenced }: SessionOptions): OpenSe
   let hasWarned = false;
   let isChecked = cell === undefined;
   return async (connection) => {
+    readInTurns(connection.connection.stream);
     const mayBypass = await enterTenants(connection, cell === undefined ? undefined : { onFenced });
     if (!isChecked) {
       await checkCell(cell ?? homeCell, connection);

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { sqlState, sqlStateOf } from '../../kernel/sql-state.js';
 import type { PoolShares } from './pool-shares.js';
@@ -47,6 +48,8 @@ export interface CellEntrance {
 /** A connection of node-postgres, as the pool has it and as far as its types do not declare it. */
 export interface PooledConnection {
   query: Query;
+  /** The protocol of the connection, with its socket. */
+  readonly connection: { readonly stream: Readable };
   readonly host: string;
   readonly port: number;
   readonly ssl: boolean | object;
