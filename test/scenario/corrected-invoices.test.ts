@@ -155,4 +155,27 @@ describe('corrections of invoiced usage', () => {
     // 20 were billed and 20 are owed back: the receivable is none, and so is the revenue.
     expect(open).to.deep.equal([]);
   });
+
+  // spec/beyond.md R315
+  it('that come to nothing make no invoice, whatever has ended', async () => {
+    const contract = { startDate: '2026-01-01', endDate: '2026-05-31', currency: 'USD' };
+    await story.subscribe(accountId, [serviceId], contract);
+    await send('a', '1000');
+    await send('b', '1000');
+    await itemsOf('2026-03');
+    // 900 and 1,100 are 2,000 as before: 1,000 of them are free.
+    for (const [id, quantity] of [
+      ['a', '900'],
+      ['b', '1100'],
+    ] as const) {
+      const message = usage('acme', serviceId, {
+        externalTransactionId: id,
+        dimensions: { api_calls: quantity },
+      });
+      await correct(id, 'amend', { message });
+    }
+    story.travelTo('2026-06-02');
+    expect((await story.bill('2026-05', { accountId })).invoices).to.deep.equal([]);
+    expect((await story.bill('2026-06', { accountId })).invoices).to.deep.equal([]);
+  });
 });

@@ -1,9 +1,10 @@
 import type { Static, TObject } from 'typebox';
 import type { KnownFlow, KnownWorkflow } from '../../flows/known-workflows.js';
+import { asWritten } from '../../kernel/text/json.js';
 import { isObject } from '../../kernel/expression/json-schema-check.js';
 import type { ConditionFault } from '../../models/workflows/condition-fault.js';
 import type { WorkflowVersion } from '../../models/workflows/definition.js';
-import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
+import type { DefinedWorkflow, ListedWorkflow } from '../../queries/workflows/definition.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { FlowContract, Workflow } from '../../schemas/flows/execution.js';
 import type { Flow } from '../../schemas/flows/flow.js';
@@ -80,14 +81,20 @@ export function presentWorkflow(known: KnownWorkflow): WorkflowDto {
   return { id, name, title, description, slug, ...builtIn, dataSchema: jsonSchema(start) };
 }
 
+/** A workflow of a tenant, in a list. */
+export const presentListedWorkflow = (listed: ListedWorkflow): WorkflowDto => ({
+  id: listed.id,
+  name: listed.name,
+  title: listed.title ?? listed.name,
+  description: listed.summary ?? '',
+  slug: null,
+  version: listed.version,
+  hash: listed.hash,
+  dataSchema: listed.schema === null ? { type: 'object' } : asWritten(listed.schema),
+});
+
 /** A workflow of a tenant. */
-export function presentDefinition({
-  id,
-  name,
-  version,
-  hash,
-  published,
-}: DefinedWorkflow): WorkflowDto {
+function presentDefinition({ id, name, version, hash, published }: DefinedWorkflow): WorkflowDto {
   const { title = name, summary = '' } = published.document;
   const schema = published.input?.schema?.document;
   const dataSchema = isObject(schema) ? { ...schema } : { type: 'object' };

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal, sum, ZERO } from '../../kernel/numbers/money.js';
-import { Portions } from '../../kernel/portions.js';
+import { eachInPortions, Portions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import { writeTogether } from '../../models/db/bulk-table.js';
 import type { MeterUsage } from '../../models/balances/meter-charge.js';
@@ -260,9 +260,9 @@ export async function returnCredits(
   const walletIds = [...new Set(credits.map(({ walletId }) => walletId))];
   const grantIds = [...new Set(credits.map(({ grantId }) => grantId))];
   const ledger = await WalletLedger.ofWallets(trx, scope, walletIds, grantIds);
-  for (const { chargeId, grantId, walletId, amount } of credits) {
+  await eachInPortions(credits, ({ chargeId, grantId, walletId, amount }) => {
     const part = { grantId, walletId, amount: new Decimal(amount) };
     ledger.giveBack([part], under.get(chargeId) ?? chargeId);
-  }
+  });
   await ledger.write();
 }

@@ -48,7 +48,13 @@ import {
   presentBilledInvoices,
   type BilledInvoice,
 } from './billed-invoice.js';
-import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
+import {
+  chargeOfLine,
+  chargeOfUsage,
+  descriptionOf,
+  nameCharges,
+  type NamedCharge,
+} from './draft-charges.js';
 import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
 import { findDifferences, keepDifferences } from './differences/credited-before.js';
 import { findCreditedPeriods } from './differences/credited-periods.js';
@@ -57,7 +63,7 @@ import {
   withoutWaiting,
   type WaitingDifference,
 } from './differences/waiting-differences.js';
-import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
+import { findRecurringCharges } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
 /** Accounts to bill for a period, and the execution of the billing run that bills them. */
@@ -94,7 +100,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
   return scope.db.transaction(async (trx) => {
     if (!isDryRun) await Account.holdAll(trx, tenantId, accountIds);
     const due = await findDue(trx, tenantId, request);
-    const { accounts, recurring, names, seed, owed } = due;
+    const { accounts, recurring, names, owed } = due;
     if (due.isNothing) return { invoices: [], problems: recurring.problems, owed };
     const { charges, periods, uncredited } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
@@ -103,7 +109,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     const problems = [...recurring.problems, ...findMissingTaxRates(invoices)];
     if (isDryRun) return { invoices, problems, owed };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
-    await insertCharges(trx, tenantId, recurring.charges, seed, names);
+    await insertCharges(trx, tenantId, recurring.charges, names);
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
     await keepDifferences(trx, tenantId, due.differences);
     await returnUncredited(trx, scope, uncredited, due.credits);
@@ -124,11 +130,12 @@ async function findDue(
   const lines = await loadBillingLines(trx, tenantId, accountIds);
   if (!lines) throw new TooManyCharges('The contract lines have more than 64 MiB of prices');
   const facts = { accounts, lines, isNamed, run: period };
-  const recurring = await findRecurringCharges(trx, tenantId, facts);
+  const due = await findRecurringCharges(trx, tenantId, facts);
+  const seed = newId();
+  const recurring = { ...due, charges: await nameCharges(due.charges, seed) };
   const billed = [...recurring.windows.keys()];
   // Before usage is claimed, which moves the day up to which accounts are billed.
   const adjustments = await loadPeriodAdjustments(trx, tenantId, billed);
-  const seed = newId();
   const takeUsage = isDryRun ? previewUsage : claimUsage;
   const taken = await takeUsage(trx, tenantId, {
     accountIds: billed,
@@ -159,7 +166,7 @@ async function findDue(
   const unpaid = await findUncredited(periods, [], credits, nothingPaid);
   const billedPeriods = shownItems(periods, unpaid);
   const others = new Set([
-    ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),
+    ...charges.map(({ ids }) => ids.invoiceId),
     ...billedPeriods.map(({ invoiceId }) => invoiceId),
   ]);
   const ended = await findEndedAccounts(trx, tenantId, correctedAccounts(taken), period.last);
@@ -182,7 +189,7 @@ async function findDue(
   }));
   const isNothing = usage.length + charges.length + billedPeriods.length === 0;
   const ofPeriod = { periods, credits, differences };
-  return { accounts, recurring, usage, names, ...ofPeriod, owed, seed, isNothing };
+  return { accounts, recurring, usage, names, ...ofPeriod, owed, isNothing };
 }
 
 /** What is due as the charges that become items, with what grants pay of it. */
@@ -192,22 +199,20 @@ async function draftCharges(
   due: Awaited<ReturnType<typeof findDue>>,
   isDryRun: boolean,
 ) {
-  const { recurring, usage, names, credits, differences, seed } = due;
+  const { recurring, usage, names, credits, differences } = due;
   const payable = [
-    ...recurring.charges.map((charge) => payableOf(charge, seed)),
+    ...recurring.charges.map(payableOf),
     ...(await payableOfPeriods(due.periods, credits)),
   ];
   const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });
   const paidOf = (id: string) => paid.get(id) ?? ZERO;
   const uncredited = await findUncredited(due.periods, recurring.charges, credits, {
-    ofRecurring: (one) => paidOf(idsOf(one, seed).chargeId),
+    ofRecurring: (one) => paidOf(one.ids.chargeId),
     ofItem: ({ chargeId }) => paidOf(chargeId),
   });
   const periods = shownItems(due.periods, uncredited);
   const charges = [
-    ...(await mapInPortions(recurring.charges, (charge) =>
-      chargeOfLine(charge, seed, names, paid),
-    )),
+    ...(await mapInPortions(recurring.charges, (charge) => chargeOfLine(charge, names, paid))),
     ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
     ...differences.charges,
     ...(await mapInPortions(periods, (item) => {
@@ -219,8 +224,8 @@ async function draftCharges(
 }
 
 /** A recurring charge as grants may pay it. */
-const payableOf = (charge: RecurringCharged, seed: string): UnpaidCharge => ({
-  id: idsOf(charge, seed).chargeId,
+const payableOf = (charge: NamedCharge): UnpaidCharge => ({
+  id: charge.ids.chargeId,
   accountId: charge.part.billedAccountId,
   currency: charge.part.currency,
   serviceId: charge.service.id,
@@ -229,7 +234,7 @@ const payableOf = (charge: RecurringCharged, seed: string): UnpaidCharge => ({
 });
 
 /** The same as the figures of alerts count it. */
-const countedOf = ({ line, service, part }: RecurringCharged): CountedCharge => ({
+const countedOf = ({ line, service, part }: NamedCharge): CountedCharge => ({
   date: part.days.first,
   accountId: part.billedAccountId,
   contractId: line.contractId,
@@ -306,8 +311,7 @@ async function postInvoices(
 async function insertCharges(
   trx: Knex.Transaction,
   tenantId: string,
-  charges: readonly RecurringCharged[],
-  seed: string,
+  charges: readonly NamedCharge[],
   names: ChargeNames,
 ): Promise<void> {
   const plans = new Set(charges.map(({ part }) => part.plan));
@@ -315,7 +319,7 @@ async function insertCharges(
   await StoredRatingPlan.insertMissing(trx, tenantId, plans);
   const rows = await mapInPortions(charges, (charge): RecurringChargeRow => {
     const { line, service, part, type, due, position } = charge;
-    const { invoiceId, itemId, chargeId } = idsOf(charge, seed);
+    const { invoiceId, itemId, chargeId } = charge.ids;
     return {
       id: chargeId,
       accountId: part.billedAccountId,

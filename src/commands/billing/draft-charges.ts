@@ -1,5 +1,6 @@
 import { daysFrom } from '../../kernel/time/date.js';
 import { seededId } from '../../kernel/id.js';
+import { mapInPortions } from '../../kernel/portions.js';
 import { Decimal, ZERO, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
 import { shareText, type Share } from '../../kernel/numbers/share.js';
 import type { UsageGroup } from '../../models/billing/usage-items.js';
@@ -71,21 +72,36 @@ function averageRate(group: UsageGroup): DecimalType | null {
 }
 
 /** The ids that a run gives what it makes of a recurring charge. */
-export const idsOf = ({ line, part, type, due, position }: RecurringCharged, seed: string) => {
+interface ChargeIds {
+  readonly invoiceId: string;
+  readonly itemId: string;
+  readonly chargeId: string;
+}
+
+const idsOf = ({ line, part, type, due, position }: RecurringCharged, seed: string): ChargeIds => {
   const invoiceId = seededId(seed, `${part.billedAccountId}${part.currency}${part.usageType}`);
   const key = [line.id, type, due.period.first, position].join('/');
   const itemId = seededId(invoiceId, key);
   return { invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
 };
 
-export function chargeOfLine(
-  charge: RecurringCharged,
+/** A recurring charge with the ids that a run gives what it makes of it. */
+export type NamedCharge = RecurringCharged & { readonly ids: ChargeIds };
+
+/** Recurring charges with their ids, in portions: three digests each. */
+export const nameCharges = (
+  charges: readonly RecurringCharged[],
   seed: string,
+): Promise<NamedCharge[]> =>
+  mapInPortions(charges, (charge) => ({ ...charge, ids: idsOf(charge, seed) }));
+
+export function chargeOfLine(
+  charge: NamedCharge,
   names: ChargeNames,
   paid: PaidCharges,
 ): DraftCharge {
   const { line, service, part, type } = charge;
-  const { invoiceId, itemId, chargeId } = idsOf(charge, seed);
+  const { invoiceId, itemId, chargeId } = charge.ids;
   return {
     invoiceId,
     itemId,

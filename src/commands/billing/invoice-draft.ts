@@ -1,17 +1,10 @@
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import type { BillingProblem } from '../../messages/billing-run.js';
-import {
-  Decimal,
-  decimalText,
-  ONE,
-  roundToMinorUnit,
-  sum,
-  ZERO,
-} from '../../kernel/numbers/money.js';
+import { Decimal, decimalText, ONE, roundToMinorUnit, ZERO } from '../../kernel/numbers/money.js';
 import { seededId } from '../../kernel/id.js';
 import { partOf, type Share } from '../../kernel/numbers/share.js';
 import { taxOf } from '../../kernel/numbers/tax.js';
-import { mapInPortions, Portions } from '../../kernel/portions.js';
+import { eachInPortions, mapInPortions, Portions } from '../../kernel/portions.js';
 import type { Proration } from '../../rating/index.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { TaxRates } from '../../queries/billing/tax-rate.js';
@@ -130,15 +123,21 @@ async function draftInvoice(
   );
   const afterDiscounts = await mapInPortions(drafted, (item) => withoutDiscount(item, digits));
   const credits = await creditsByRate(afterDiscounts, digits);
+  const discounted = drafted.filter((item) => !item.discounted.isZero());
   const discounts = await creditsByRate(
-    drafted.map((item) => ({ ...item, credited: item.discounted })),
+    await mapInPortions(discounted, (item) => ({ ...item, credited: item.discounted })),
     digits,
   );
   drafted.push(
     ...discounts.flatMap((of) => reducingItem(of, 'Discount') ?? []),
     ...credits.flatMap((of) => reducingItem(of, 'Credits') ?? []),
   );
-  const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
+  let [amount, taxAmount] = [ZERO, ZERO];
+  await eachInPortions(drafted, ({ rounded, tax }) => {
+    amount = amount.plus(rounded);
+    taxAmount = taxAmount.plus(tax);
+  });
+  const total = amount.plus(taxAmount);
   // An invoice is never negative: a negative sum becomes a credit note, and the reverse.
   const isReversed = total.isNegative() && !total.isZero();
   const items = isReversed ? await mapInPortions(drafted, reverseItem) : drafted;
@@ -150,8 +149,8 @@ async function draftInvoice(
     isReversed,
     contractId: isOfOne ? contractId : null,
     invoiceType: (usageType === 'Payout') === isReversed ? 'Invoice' : 'Credit Note',
-    amount: sum(items.map(({ rounded }) => rounded)),
-    taxAmount: sum(items.map(({ tax }) => tax)),
+    amount: isReversed ? ZERO.minus(amount) : amount,
+    taxAmount: isReversed ? ZERO.minus(taxAmount) : taxAmount,
     transactions: charges.reduce((count, { transactions }) => count + transactions, 0),
   };
 }
@@ -231,8 +230,9 @@ export function findMissingTaxRates(invoices: readonly InvoiceDraft[]): BillingP
   const found = new Map<string, BillingProblem>();
   for (const { accountId, items } of invoices) {
     for (const { taxCode, taxRate, isTaxExempt, ...item } of items) {
-      const key = `${accountId}/${taxCode ?? ''}`;
-      if (taxCode === null || taxRate !== null || isTaxExempt || found.has(key)) continue;
+      if (taxCode === null || taxRate !== null || isTaxExempt) continue;
+      const key = `${accountId}/${taxCode}`;
+      if (found.has(key)) continue;
       found.set(key, {
         accountId,
         contractServiceId: item.contractServiceId,

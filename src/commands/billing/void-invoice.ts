@@ -1,5 +1,6 @@
 import type { Scope } from '../../kernel/scope.js';
 import { Decimal } from '../../kernel/numbers/money.js';
+import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import { Account } from '../../models/accounts/account.js';
 import { AdjustmentCharge } from '../../models/billing/adjustments/adjustment-charge.js';
@@ -59,16 +60,8 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .forTenant(tenantId)
       .where({ invoiceId: id })
       .patch({ balance: '0' });
-    const charges = await RecurringCharge.query(trx)
-      .forTenant(tenantId)
-      .where({ invoiceId: id })
-      .patch({ voidedAt })
-      .returning('*');
-    const adjusted = await AdjustmentCharge.query(trx)
-      .forTenant(tenantId)
-      .where({ invoiceId: id })
-      .patch({ voidedAt })
-      .returning('*');
+    const charges = await RecurringCharge.void(trx, tenantId, id, voidedAt);
+    const adjusted = await AdjustmentCharge.void(trx, tenantId, id, voidedAt);
     await BilledDifference.void(trx, tenantId, id, voidedAt);
     await releaseUsage(trx, tenantId, id);
     if (invoice.creditedInvoiceId !== null) {
@@ -84,10 +77,10 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       scope,
       charges.map(({ id: chargeId }) => ({ chargeId, under: chargeId })),
     );
-    const counted = charges.map((charge) => ({
+    const counted = await mapInPortions(charges, ({ billStartDate: date, amount, ...charge }) => ({
       ...charge,
-      date: charge.billStartDate,
-      amount: new Decimal(charge.amount).negated(),
+      date,
+      amount: new Decimal(amount).negated(),
       volumes: [],
     }));
     await countCharges(trx, scope, counted);

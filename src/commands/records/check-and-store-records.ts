@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
-import { eachInPortions } from '../../kernel/portions.js';
+import { mapInPortions } from '../../kernel/portions.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { asWritten, parseStoredJson, stringifyJson } from '../../kernel/text/json.js';
+import { asWritten, parseStoredJson } from '../../kernel/text/json.js';
+import { stringifyJsonInPortions } from '../../kernel/text/json-write-portions.js';
 import { GenericRecord, type RecordInput } from '../../models/records/record.js';
 import type { RecordType } from '../../models/records/record-type.js';
 import type { StoredRecord } from '../../schemas/records/record.js';
@@ -40,10 +41,10 @@ async function sortObjects(
   const fields = type.declaredFields();
   const candidates: Candidate[] = [];
   const faults = new Map<number, Problem>();
-  await eachInPortions(objects, ({ id, object: given }, index) => {
+  await mapInPortions(objects, async ({ id, object: given }, index) => {
     const object = withNumbers(scope, fields, given);
-    const fault = dataFault(fields, object, { isChange: false });
-    const data = fault ? '' : stringifyJson(object);
+    const fault = await dataFault(fields, object, { isChange: false });
+    const data = fault ? '' : await stringifyJsonInPortions(object, { isUneven: true });
     if (fault) faults.set(index, fault);
     else if (data.length > recordLengthMax) faults.set(index, tooLarge());
     else candidates.push({ index, id, data });

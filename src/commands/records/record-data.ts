@@ -1,4 +1,6 @@
+import { inPortions } from '../../kernel/portions.js';
 import { canonicalJson } from '../../kernel/text/json.js';
+import { isLongerThan } from '../../kernel/text/json-length.js';
 import { isExactNumber } from '../../kernel/expression/json-schema-check.js';
 import { Decimal, digitsMax, parseDecimal } from '../../kernel/numbers/money.js';
 import { problem, type Problem } from '../../kernel/problem.js';
@@ -14,7 +16,7 @@ const shownMax = 200;
 
 /** 400 that names the field and, when it is short, the value. */
 export function fieldProblem(message: string, field: string, value: unknown = null): Problem {
-  const isShown = canonicalJson(value).length <= shownMax;
+  const isShown = !isLongerThan(value, shownMax);
   return problem.validation(message, { field, ...(isShown ? { value } : {}) });
 }
 
@@ -22,21 +24,68 @@ export function fieldProblem(message: string, field: string, value: unknown = nu
 const isPlainObject = (value: unknown): value is RecordData =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-const joined = (path: string, name: string, isItem: boolean): string =>
-  isItem ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
-
-/** The path of the first number with more than 38 digits, which cannot be stored exactly. */
-export function findUnreadable(value: unknown, path: string): string | undefined {
-  if (typeof value !== 'object' || value === null || value instanceof Decimal) return undefined;
-  const isList = Array.isArray(value);
-  if (!isList && !isPlainObject(value)) return path;
-  for (const [name, child] of Object.entries(value)) {
-    if (typeof child !== 'object' || child === null) continue;
-    const found = findUnreadable(child, joined(path, name, isList));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** A list or an object that is gone through, and how many of its values were looked at. */
+interface Entered {
+  readonly members: Readonly<Record<string, unknown>>;
+  /** Null of a list, which may have ever so many. */
+  readonly names: readonly string[] | null;
+  readonly count: number;
+  at: number;
 }
+
+/** Undefined: a number that cannot be read is an object of another kind. */
+function enter(value: object): Entered | undefined {
+  if (Array.isArray(value)) {
+    return {
+      members: value as unknown as Entered['members'],
+      names: null,
+      count: value.length,
+      at: 0,
+    };
+  }
+  if (!isPlainObject(value)) return undefined;
+  const names = Object.keys(value);
+  return { members: value, names, count: names.length, at: 0 };
+}
+
+/** The place of the value that each of these was at last. */
+const placeIn = (entered: readonly Entered[]): string =>
+  entered.reduce((path, { names, at }) => {
+    if (names === null) return `${path}[${at - 1}]`;
+    const name = names[at - 1] ?? '';
+    return path === '' ? name : `${path}.${name}`;
+  }, '');
+
+/** Values that are looked at before others have their turn. */
+const valuesAtOnce = 2_000;
+
+/** The place of the first number with more than 38 digits, which cannot be stored exactly; to be run in portions. */
+function* findingUnreadable(data: RecordData): Generator<undefined, string | undefined, undefined> {
+  const first = enter(data);
+  const entered = first ? [first] : [];
+  for (let looked = 1; ; looked += 1) {
+    if (looked % valuesAtOnce === 0) yield;
+    const within = entered.at(-1);
+    if (!within) return undefined;
+    if (within.at === within.count) {
+      entered.pop();
+      continue;
+    }
+    const value = within.members[within.names?.[within.at] ?? within.at];
+    within.at += 1;
+    if (typeof value !== 'object' || value === null || value instanceof Decimal) continue;
+    const next = enter(value);
+    if (!next) return placeIn(entered);
+    entered.push(next);
+  }
+}
+
+/** Whether a value of its own is a number with more than 38 digits. */
+export const isUnreadable = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  !(value instanceof Decimal) &&
+  enter(value) === undefined;
 
 /**
  * What a workflow gives a record: fields that are numbers have one in the place of the text that expressions
@@ -139,13 +188,13 @@ function namesOf(fields: readonly DeclaredField[]): ReadonlySet<string> {
  * The error in the data of a record; undefined: it is valid. With `isChange` only the given fields
  * are checked. Without declared fields any object is valid.
  */
-export function dataFault(
+export async function dataFault(
   fields: readonly DeclaredField[] | null,
   data: unknown,
   { isChange }: { readonly isChange: boolean },
-): Problem | undefined {
+): Promise<Problem | undefined> {
   if (!isPlainObject(data)) return fieldProblem(`'data' must be an object`, 'data', data);
-  const unreadable = findUnreadable(data, '');
+  const unreadable = await inPortions(findingUnreadable(data));
   if (unreadable !== undefined) {
     const message = `'${unreadable}' must not have a number of more than ${digitsMax} digits`;
     return problem.validation(message, { field: unreadable });

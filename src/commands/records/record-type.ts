@@ -18,7 +18,7 @@ import {
   type RecordTypeDto,
 } from '../../queries/records/record-type.js';
 import type * as schema from '../../schemas/records/record-type.js';
-import { fieldProblem, findUnreadable, valueFault } from './record-data.js';
+import { fieldProblem, isUnreadable, valueFault } from './record-data.js';
 import { requireFit } from './record-type-fit.js';
 
 type RecordTypeCreate = Static<typeof schema.RecordTypeCreate>;
@@ -43,7 +43,7 @@ function checkValues(field: DeclaredField, place: string): void {
   }
   values?.forEach((value, index) => {
     const at = `${place}.values[${index}]`;
-    if (findUnreadable(value, at) !== undefined) {
+    if (isUnreadable(value)) {
       throw fieldProblem(`'${at}' must not have a number of more than ${digitsMax} digits`, at);
     }
     const fault = valueFault(free, value);

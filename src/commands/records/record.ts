@@ -81,7 +81,7 @@ export async function updateRecord(
     const record = await lockRecord(trx, type, id);
     const fields = type.declaredFields();
     const given = withNumbers(scope, fields, input.data) as RecordData;
-    const fault = dataFault(fields, given, { isChange: true });
+    const fault = await dataFault(fields, given, { isChange: true });
     if (fault) throw fault;
     const data = changedData((await parseStoredInPortions(record.data)) as RecordData, given);
     const text = await stringifyJsonInPortions(data, { isUneven: true });

@@ -94,6 +94,19 @@ export interface ChargedPeriod {
   readonly lineStart: string | null;
 }
 
+/** A charge whose invoice is void, as figures count it. */
+export type VoidedCharge = Pick<
+  RecurringCharge,
+  | 'id'
+  | 'accountId'
+  | 'contractId'
+  | 'serviceId'
+  | 'currency'
+  | 'usageType'
+  | 'billStartDate'
+  | 'amount'
+>;
+
 /** A subscription or one-time charge of a contract line, as it was billed. */
 export class RecurringCharge extends TenantModel {
   static override tableName = 'recurring_charge';
@@ -168,6 +181,24 @@ export class RecurringCharge extends TenantModel {
       { ...of, tenantId },
     );
     return row?.amount ?? '0';
+  }
+
+  /** Voids the charges of an invoice, and gives them. */
+  static async void(
+    trx: Knex.Transaction,
+    tenantId: string,
+    invoiceId: string,
+    voidedAt: Date,
+  ): Promise<VoidedCharge[]> {
+    return sqlRows<VoidedCharge>(
+      trx,
+      `update recurring_charge set voided_at = :voidedAt
+       where tenant_id = :tenantId and invoice_id = :invoiceId
+       returning id, account_id as "accountId", contract_id as "contractId",
+         service_id as "serviceId", currency, usage_type as "usageType",
+         bill_start_date as "billStartDate", amount`,
+      { tenantId, invoiceId, voidedAt },
+    );
   }
 
   /** The charges of these lineages: one-time charges, and periods that end on or after a day. */

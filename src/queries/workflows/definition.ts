@@ -4,6 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import { jsonWithDoubles, parseStoredJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Definition } from '../../messages/definitions/definition.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 import { ConditionFault } from '../../models/workflows/condition-fault.js';
 import {
   WorkflowDefinition,
@@ -14,6 +15,7 @@ import { builtInNames } from '../../schemas/flows/flow-id.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { listPage } from '../lists/listing.js';
+import { fillPage, type Place } from '../lists/page-bytes.js';
 
 /** A workflow of a tenant with the version that executions begin with. */
 export interface DefinedWorkflow {
@@ -36,16 +38,12 @@ const publishedIn = ({ definition }: WorkflowVersion): Definition =>
 export const definitionIn = (version: WorkflowVersion): Definition =>
   jsonWithDoubles(publishedIn(version)) as Definition;
 
-const definedOf = (row: WorkflowDefinition, version: WorkflowVersion): DefinedWorkflow => ({
-  id: row.id,
-  name: row.name,
-  version: version.version,
-  hash: version.hash,
-  definition: definitionIn(version),
-  published: publishedIn(version),
-  publishedBy: version.publishedBy,
-  roles: version.roles,
-});
+function definedOf({ id, name }: WorkflowDefinition, of: WorkflowVersion): DefinedWorkflow {
+  const { version, hash, publishedBy, roles } = of;
+  const published = publishedIn(of);
+  const definition = jsonWithDoubles(published) as Definition;
+  return { id, name, version, hash, definition, published, publishedBy, roles };
+}
 
 export const missingWorkflow = (key: string) =>
   problem.notFound(
@@ -124,28 +122,53 @@ export const findConditionFault = async (
 ): Promise<ConditionFault | undefined> =>
   ConditionFault.query(db.read).forTenant(tenantId).findOne({ definitionId });
 
+/** What a list shows of a workflow: none of what it does. */
+export interface ListedWorkflow extends Pick<DefinedWorkflow, 'id' | 'name' | 'version' | 'hash'> {
+  readonly title: string | null;
+  readonly summary: string | null;
+  /** The JSON Schema of its input, JSON text; null: it says nothing of it. */
+  readonly schema: string | null;
+}
+
+const liveSql = `from workflow_definition as workflow
+  join workflow_version as live on live.tenant_id = workflow.tenant_id
+    and live.definition_id = workflow.id and live.version = workflow.version
+  where workflow.tenant_id = :tenantId and workflow.deleted_at is null`;
+
+/** PostgreSQL takes what is shown out of definitions, which may have 256 KiB each (docs/decisions/0544). */
+const shownSql = `
+  select listed.id, listed.name, listed.version, listed.hash, document ->> 'title' as "title",
+    document ->> 'summary' as "summary",
+    case when json_typeof(schema) = 'object' then schema::text end as "schema"
+  from (select workflow.id, workflow.name, live.version, live.hash, live.definition ${liveSql}
+      and workflow.id = any(:ids::uuid[])) as listed
+    cross join json_to_record(listed.definition::json) as whole (document json, input json)
+    cross join lateral (select whole.input #> '{schema,document}' as schema) as input
+  order by listed.name`;
+
 /** Some of the workflows of a tenant by name, and how many there are. */
 export async function listDefinitions(
   { db, tenantId }: Scope,
   { limit, offset }: PageRequest,
-): Promise<Listed<DefinedWorkflow>> {
+): Promise<Listed<ListedWorkflow>> {
   const all = WorkflowDefinition.query(db.read).forTenant(tenantId).existing();
-  const total = await all.clone().resultSize();
+  const total = await all.resultSize();
   if (limit === 0) return { items: [], total };
-  const rows = await all.orderBy('name').limit(limit).offset(offset);
-  if (rows.length === 0) return { items: [], total };
-  const versions = await WorkflowVersion.query(db.read)
-    .forTenant(tenantId)
-    .whereInComposite(
-      ['definitionId', 'version'],
-      rows.map(({ id, version }) => [id, version]),
-    );
-  const byId = new Map(versions.map((version) => [version.definitionId, version]));
-  const items = rows.flatMap((row) => {
-    const version = byId.get(row.id);
-    return version ? [definedOf(row, version)] : [];
-  });
-  return { items, total };
+  const places = await sqlRows<Place>(
+    db.read,
+    `select workflow.id, octet_length(live.definition) as "weight" ${liveSql}
+     order by workflow.name limit :limit offset :offset`,
+    { tenantId, limit, offset },
+  );
+  const { rows, isCut } = await fillPage(
+    places,
+    (portion) => {
+      const ids = portion.map(({ id }) => id);
+      return sqlRows<ListedWorkflow>(db.read, shownSql, { tenantId, ids });
+    },
+    ({ schema, summary }) => (schema ?? '').length + (summary ?? '').length,
+  );
+  return { items: rows, total, isCut };
 }
 
 const presentSecret = ({ name, createdAt, updatedAt }: WorkflowSecret) => ({

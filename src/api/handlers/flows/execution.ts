@@ -16,8 +16,8 @@ import {
 } from '../../../queries/workflows/definition.js';
 import { listExecutionDeliveries } from '../../../queries/webhooks/webhook.js';
 import {
-  presentDefinition,
   presentDefinitionWhole,
+  presentListedWorkflow,
   presentWorkflow,
 } from '../../presenters/flow-contract.js';
 import type { Handlers } from '../../mount-operations.js';
@@ -30,8 +30,9 @@ export const executionHandlers: Handlers<Operations['execution']> = {
       offset: Math.max(0, offset - knownWorkflows.length),
     });
     return {
-      items: [...builtIn, ...own.items.map(presentDefinition)],
+      items: [...builtIn, ...own.items.map(presentListedWorkflow)],
       total: knownWorkflows.length + own.total,
+      isCut: own.isCut ?? false,
     };
   },
   getWorkflow: async ({ params, query }, scope) => {

@@ -118,7 +118,7 @@ export async function insertPeriodCharges(
   items: readonly PeriodItem[],
   uncredited: ReadonlyMap<PeriodItem, Uncredited>,
 ): Promise<void> {
-  const rows = items.map((item): AdjustmentChargeRow => {
+  const rows = await mapInPortions(items, (item): AdjustmentChargeRow => {
     const { charge, taxCode, amount, invoiceId, itemId, chargeId } = item;
     const { adjustment, start, end, spent } = charge;
     const { onInvoice, returned } = uncredited.get(item) ?? { onInvoice: ZERO, returned: ZERO };

@@ -296,10 +296,10 @@ async function spentOf(
 }
 
 /** The recurring charges that count for a period. */
-export function recurringByDay(
-  recurring: readonly RecurringCharged[],
-): (period: AdjustedPeriod) => RecurringCharged[] {
-  const byDay = new ByDay<RecurringCharged>();
+export function recurringByDay<Charge extends RecurringCharged>(
+  recurring: readonly Charge[],
+): (period: AdjustedPeriod) => Charge[] {
+  const byDay = new ByDay<Charge>();
   for (const charge of recurring) {
     const { billedAccountId: accountId, currency, days } = charge.part;
     byDay.add({ accountId, currency }, days.first, charge);

@@ -5,7 +5,7 @@ import type { AdjustmentCharge } from '../../../models/billing/adjustments/adjus
 import { WalletEntry } from '../../../models/balances/wallet-entry.js';
 import { netOfGrants, negated, type GrantPart } from '../../balances/grant-part.js';
 import type { OwedBack, UnpaidCharge } from '../../balances/pay-charges.js';
-import type { RecurringCharged } from '../recurring/recurring-charges.js';
+import type { NamedCharge } from '../draft-charges.js';
 import type { PeriodItem } from './bill-periods.js';
 import { shorterFirst } from './order-of-periods.js';
 import { recurringByDay, type PeriodCharge } from './period-charges.js';
@@ -26,11 +26,11 @@ export async function readPeriodCredits(
   const ids = [...new Set(rows.map(({ id }) => id))];
   const found = ids.length === 0 ? [] : await WalletEntry.credits(trx, tenantId, ids);
   const byId = new Map<string, GrantPart[]>();
-  for (const { chargeId, grantId, walletId, amount } of found) {
+  await eachInPortions(found, ({ chargeId, grantId, walletId, amount }) => {
     const parts = byId.get(chargeId) ?? [];
     parts.push({ grantId, walletId, amount: new Decimal(amount) });
     byId.set(chargeId, parts);
-  }
+  });
   return byId;
 }
 
@@ -64,7 +64,7 @@ export interface Uncredited {
 
 /** What grants pay of what a run bills; nothing, while that is not known. */
 export interface PaidNow {
-  readonly ofRecurring: (charge: RecurringCharged) => Decimal;
+  readonly ofRecurring: (charge: NamedCharge) => Decimal;
   readonly ofItem: (item: PeriodItem) => Decimal;
 }
 export const nothingPaid: PaidNow = { ofRecurring: () => ZERO, ofItem: () => ZERO };
@@ -75,14 +75,14 @@ export const nothingPaid: PaidNow = { ofRecurring: () => ZERO, ofItem: () => ZER
  */
 class PaidPeriods {
   readonly #credits: PeriodCredits;
-  readonly #recurringOf: (charge: PeriodCharge) => readonly RecurringCharged[];
+  readonly #recurringOf: (charge: PeriodCharge) => readonly NamedCharge[];
   readonly #paidNow: PaidNow;
   readonly #shownNow = new Map<string, Decimal>();
   readonly #amountNow = new Map<string, Decimal>();
 
   constructor(
     credits: PeriodCredits,
-    recurring: readonly RecurringCharged[] = [],
+    recurring: readonly NamedCharge[] = [],
     paidNow: PaidNow = nothingPaid,
   ) {
     this.#credits = credits;
@@ -203,11 +203,12 @@ export async function payableOfPeriods(
 /** What has to go back of each item (spec/beyond.md R290, R388, R389). */
 export async function findUncredited(
   items: readonly PeriodItem[],
-  recurring: readonly RecurringCharged[],
+  recurring: readonly NamedCharge[],
   credits: PeriodCredits,
   paidNow: PaidNow,
 ): Promise<Map<PeriodItem, Uncredited>> {
   const byItem = new Map<PeriodItem, Uncredited>();
+  if (items.length === 0) return byItem;
   const periods = new PaidPeriods(credits, recurring, paidNow);
   await eachInPortions(byCharge(items), ([charge, own]) => {
     const now = sum(own.map(paidNow.ofItem));

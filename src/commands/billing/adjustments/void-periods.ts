@@ -1,7 +1,11 @@
 import type { Knex } from 'knex';
 import { Decimal, sum } from '../../../kernel/numbers/money.js';
+import { eachInPortions } from '../../../kernel/portions.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { AdjustmentCharge } from '../../../models/billing/adjustments/adjustment-charge.js';
+import {
+  AdjustmentCharge,
+  type ChargedPeriod,
+} from '../../../models/billing/adjustments/adjustment-charge.js';
 import { WalletEntry } from '../../../models/balances/wallet-entry.js';
 import { takeFirst, type GrantPart } from '../../balances/grant-part.js';
 import { WalletLedger } from '../../balances/wallet-ledger.js';
@@ -19,10 +23,10 @@ interface VoidPart extends GrantPart {
 export async function voidPeriods(
   trx: Knex.Transaction,
   scope: Pick<Scope, 'tenantId' | 'now'>,
-  voided: readonly AdjustmentCharge[],
+  voided: readonly ChargedPeriod[],
 ): Promise<void> {
   if (voided.length === 0) return;
-  const keyOf = (row: AdjustmentCharge): string =>
+  const keyOf = (row: ChargedPeriod): string =>
     `${row.adjustmentId}/${row.accountId}/${row.periodStart}`;
   const periods = new Set(voided.map(keyOf));
   const accountIds = [...new Set(voided.map(({ accountId }) => accountId))];
@@ -38,13 +42,13 @@ export async function voidPeriods(
     [...new Set(credits.map(({ grantId }) => grantId))],
   );
   const byGrant = new Map<string, VoidPart[]>();
-  for (const { chargeId, grantId, walletId, amount } of credits) {
+  await eachInPortions(credits, ({ chargeId, grantId, walletId, amount }) => {
     const key = `${keys.get(chargeId) ?? ''}/${grantId}`;
     const parts = byGrant.get(key) ?? [];
     parts.push({ chargeId, grantId, walletId, amount: new Decimal(amount) });
     byGrant.set(key, parts);
-  }
-  for (const parts of byGrant.values()) settle(ledger, parts);
+  });
+  await eachInPortions([...byGrant.values()], (parts) => settle(ledger, parts));
   await ledger.write();
 }
 

@@ -51,7 +51,9 @@ export function withoutWaiting(
     sums.set(invoiceId, (sums.get(invoiceId) ?? ZERO).plus(amount).minus(discounted));
   }
   for (const { invoiceId, accountId, correctedInvoiceId } of found) {
-    if (correctedInvoiceId === null || ended.has(accountId)) sums.delete(invoiceId);
+    // Nobody is owed a difference of nothing, whatever has ended.
+    const isOwed = ended.has(accountId) && sums.get(invoiceId)?.isZero() === false;
+    if (correctedInvoiceId === null || isOwed) sums.delete(invoiceId);
   }
   const waiting = new Set(
     [...sums].flatMap(([id, sum]) => (sum.greaterThan(0) || others.has(id) ? [] : [id])),

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { oncePeriod, type Days, type DueCharge } from '../../../kernel/time/billing-calendar.js';
 import type { BillingProblem } from '../../../messages/billing-run.js';
 import { dayAfter, dayBefore } from '../../../kernel/time/date.js';
-import { mapInPortions } from '../../../kernel/portions.js';
+import { eachInPortions, mapInPortions } from '../../../kernel/portions.js';
 import { RecurringCharge, type ChargedPeriod } from '../../../models/billing/recurring-charge.js';
 import { daysOf, type BillingLine } from '../../../queries/billing/billing-account.js';
 import type { BilledService } from '../../../queries/usage/rating-context.js';
@@ -37,17 +37,19 @@ const beganLater = ({ lineStart }: ChargedPeriod, days: Days): boolean =>
   lineStart !== null && lineStart > days.first;
 
 /** For each line, the days before its first due day; none for a line that starts on that day. */
-function daysBefore(dueLines: readonly DueLine[]): Before[] {
+async function daysBefore(dueLines: readonly DueLine[]): Promise<Before[]> {
   const earliest = new Map<string, DueLine>();
   for (const one of dueLines) {
     const known = earliest.get(one.line.id);
     if (!known || one.due.billed.first < known.due.billed.first) earliest.set(one.line.id, one);
   }
-  return [...earliest.values()].flatMap((one) => {
+  const found: Before[] = [];
+  await eachInPortions([...earliest.values()], (one) => {
     const { first } = daysOf(one.line);
     const last = dayBefore(one.due.billed.first);
-    return first !== null && first <= last ? [{ ...one, days: { first, last } }] : [];
+    if (first !== null && first <= last) found.push({ ...one, days: { first, last } });
   });
+  return found;
 }
 
 /**
@@ -119,9 +121,16 @@ export async function findUnchargedDays(
   dueLines: readonly DueLine[],
   known: ChargedIndex,
 ): Promise<BillingProblem[]> {
-  const suspects = daysBefore(dueLines).filter((one) => isSuspect(one, known));
-  const [since] = suspects.map(({ days }) => days.first).sort();
-  if (since === undefined) return [];
+  const suspects: Before[] = [];
+  await eachInPortions(await daysBefore(dueLines), (one) => {
+    if (isSuspect(one, known)) suspects.push(one);
+  });
+  const [first] = suspects;
+  if (first === undefined) return [];
+  const since = suspects.reduce(
+    (least, { days }) => (days.first < least ? days.first : least),
+    first.days.first,
+  );
   const lineages = [...new Set(suspects.map(({ line }) => line.lineageId))];
   const all = await ChargedIndex.of(
     await RecurringCharge.chargedPeriods(db, tenantId, lineages, since),

@@ -53,6 +53,9 @@ const table = new BulkTable<AdjustmentChargeRow>('adjustment_charge', {
   invoiceItemId: 'uuid',
 });
 
+/** A period of an adjustment for which an account was billed. */
+export type ChargedPeriod = Pick<AdjustmentCharge, 'adjustmentId' | 'accountId' | 'periodStart'>;
+
 /** Rows that are read at once. */
 const pageSize = 2_000;
 
@@ -88,6 +91,23 @@ export class AdjustmentCharge extends TenantModel {
     rows: readonly AdjustmentChargeRow[],
   ): Promise<void> {
     return table.insert(trx, tenantId, rows);
+  }
+
+  /** Voids what an invoice bills for periods, and says for which. */
+  static async void(
+    trx: Knex.Transaction,
+    tenantId: string,
+    invoiceId: string,
+    voidedAt: Date,
+  ): Promise<ChargedPeriod[]> {
+    return sqlRows<ChargedPeriod>(
+      trx,
+      `update adjustment_charge set voided_at = :voidedAt
+       where tenant_id = :tenantId and invoice_id = :invoiceId
+       returning adjustment_id as "adjustmentId", account_id as "accountId",
+         period_start as "periodStart"`,
+      { tenantId, invoiceId, voidedAt },
+    );
   }
 
   /**

@@ -18,7 +18,26 @@ type CorrectionDto = Static<typeof schema.UsageCorrection>;
 export const presentSums = (sums: readonly CurrencySum[]) =>
   sums.map(({ currency, amount }) => ({ currency, amount: new Decimal(amount) }));
 
-function presentSummary(correction: UsageCorrection): CorrectionSummaryDto {
+/** What a summary shows: what each of up to thousands of accounts came to is not read for it (docs/decisions/0544). */
+const summaryColumns = [
+  'id',
+  'kind',
+  'reason',
+  'actor',
+  'executionId',
+  'eventId',
+  'scope',
+  'events',
+  'changed',
+  'rejected',
+  'before',
+  'after',
+  'createdAt',
+] as const satisfies readonly (keyof UsageCorrection)[];
+
+function presentSummary(
+  correction: Pick<UsageCorrection, (typeof summaryColumns)[number]>,
+): CorrectionSummaryDto {
   const { id, kind, reason, actor, executionId, eventId, scope, events, changed } = correction;
   const of = (name: string): string | null => (scope[name] as string | undefined) ?? null;
   return {
@@ -54,7 +73,10 @@ export function listCorrections(
   { eventId, accountId }: CorrectionFilter,
   page: PageRequest,
 ): Promise<Listed<CorrectionSummaryDto>> {
-  const query = UsageCorrection.query(db.read).forTenant(tenantId).orderBy('id', 'desc');
+  const query = UsageCorrection.query(db.read)
+    .forTenant(tenantId)
+    .select(...summaryColumns)
+    .orderBy('id', 'desc');
   if (eventId !== undefined) void query.where({ eventId });
   if (accountId !== undefined) void query.whereRaw(`scope ->> 'accountId' = ?`, [accountId]);
   return listPage(query, page, presentSummary);

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { mapInPortions } from '../../../kernel/portions.js';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
@@ -14,6 +15,7 @@ import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
 import type { RepricedAccount } from '../../../schemas/usage/repriced-account.js';
 import type * as schema from '../../../schemas/usage/repricing.js';
+import { fillPage, type Place } from '../../lists/page-bytes.js';
 import { presentSums } from '../corrections/correction.js';
 
 type SummaryDto = Static<typeof schema.RepricingSummary>;
@@ -30,7 +32,36 @@ interface Progress {
 
 const decimal = (text: string | null): Decimal | null => (text === null ? null : new Decimal(text));
 
-function presentSummary(of: Repricing, progress: Progress | undefined): SummaryDto {
+/** What a summary shows: what was asked, up to a mebibyte of each, is not read for it (docs/decisions/0544). */
+const summaryColumns = [
+  'id',
+  'name',
+  'actor',
+  'fromAt',
+  'toAt',
+  'createdAt',
+  'endedAt',
+  'events',
+  'accounts',
+  'rejected',
+  'before',
+  'after',
+  'change',
+  'isPassed',
+  'violations',
+  'accountChangeMax',
+  'totalDecreaseMax',
+  'promotedAt',
+  'promotedFrom',
+  'promotedBy',
+  'isForced',
+  'removedAt',
+] as const satisfies readonly (keyof Repricing)[];
+
+function presentSummary(
+  of: Pick<Repricing, (typeof summaryColumns)[number]>,
+  progress: Progress | undefined,
+): SummaryDto {
   const { change, violations, isPassed } = of;
   const events = of.events === null ? null : Number(of.events);
   return {
@@ -113,7 +144,11 @@ export async function listRepricings(
 ): Promise<Listed<SummaryDto>> {
   const { db, tenantId } = scope;
   const query = Repricing.query(db.read).forTenant(tenantId).orderBy('id', 'desc');
-  const found = await query.clone().limit(limit).offset(offset);
+  const found = await query
+    .clone()
+    .select(...summaryColumns)
+    .limit(limit)
+    .offset(offset);
   const total = await query.clone().clearOrder().resultSize();
   const progress = await progressOf(
     scope,
@@ -150,7 +185,7 @@ export async function findKept(scope: Scope, id: string): Promise<Repricing> {
   );
 }
 
-interface AccountRow {
+interface AccountRow extends Place {
   readonly accountId: string;
   readonly name: string | null;
   readonly externalId: string | null;
@@ -159,7 +194,12 @@ interface AccountRow {
   readonly before: string;
   readonly after: string;
   readonly change: string | null;
+  /** How many periods adjustments have touched. */
+  readonly periods: number;
 }
+
+/** About what a period takes in an answer. */
+const periodBytes = 400;
 
 const accountsSql = (direction: 'asc' | 'desc'): string => `
   with page as materialized (
@@ -167,8 +207,13 @@ const accountsSql = (direction: 'asc' | 'desc'): string => `
     where tenant_id = :tenantId and repricing_id = :id
     order by change ${direction} nulls last, account_id, currency limit :limit offset :offset
   )
-  select page.account_id as "accountId", account.name, account.external_id as "externalId",
-    page.currency, page.charges::integer as "charges", page.before, page.after, page.change
+  select page.account_id as id, page.account_id as "accountId", account.name,
+    account.external_id as "externalId", page.currency, page.charges::integer as "charges",
+    page.before, page.after, page.change, (
+      select count(*)::integer from repricing_period as period
+      where period.tenant_id = :tenantId and period.repricing_id = :id
+        and period.account_id = page.account_id and period.is_done
+    ) as "periods"
   from page
   left join account on account.tenant_id = :tenantId and account.id = page.account_id
   order by page.change ${direction} nulls last, page.account_id, page.currency`;
@@ -203,16 +248,44 @@ export async function listRepricedAccounts(
      where tenant_id = ? and repricing_id = ?`,
     [tenantId, id],
   );
+  const places = rows.map((row) => ({ ...row, weight: row.periods * periodBytes }));
+  const page = await fillPage(
+    places,
+    (portion) => readAccounts(scope, id, portion),
+    ({ adjustments }) => adjustments.length * periodBytes,
+  );
+  return { items: page.rows, total, isCut: page.isCut };
+}
+
+/** What accounts would pay, with what adjustments make of their periods. */
+async function readAccounts(
+  { db, tenantId }: Scope,
+  id: string,
+  rows: readonly AccountRow[],
+): Promise<AccountDto[]> {
   const accountIds = rows.map(({ accountId }) => accountId);
-  const periods = await readPeriods(db.read, tenantId, id, accountIds);
-  const items = rows.map(({ before, after, change, ...of }): AccountDto => {
-    const [was, is] = [new Decimal(before), new Decimal(after)];
-    const own = periods.filter(
-      ({ accountId, currency }) => accountId === of.accountId && currency === of.currency,
-    );
-    const adjustments = own.map(presentPeriod);
-    const difference = is.minus(was);
-    return { ...of, before: was, after: is, difference, change: decimal(change), adjustments };
+  const periods = new Map<string, RepricedPeriod[]>();
+  for (const period of await readPeriods(db.read, tenantId, id, accountIds)) {
+    const key = period.accountId + period.currency;
+    const known = periods.get(key);
+    if (known) known.push(period);
+    else periods.set(key, [period]);
+  }
+  return mapInPortions(rows, async (row): Promise<AccountDto> => {
+    const { accountId, currency, name, externalId, charges } = row;
+    const [before, after] = [new Decimal(row.before), new Decimal(row.after)];
+    const own = periods.get(accountId + currency) ?? [];
+    return {
+      accountId,
+      name,
+      externalId,
+      currency,
+      charges,
+      before,
+      after,
+      difference: after.minus(before),
+      change: decimal(row.change),
+      adjustments: await mapInPortions(own, presentPeriod),
+    };
   });
-  return { items, total };
 }
