@@ -162,9 +162,13 @@ export class ArchiveWorld {
     return waitForUsageArchive(this.place().waiter, { tenantId, month: archivedMonth });
   }
 
-  async drop(...tenants: readonly Named[]): Promise<UsageDropped> {
+  drop(...tenants: readonly Named[]): Promise<UsageDropped> {
+    return this.dropMonth(archivedMonth, ...tenants);
+  }
+
+  async dropMonth(month: string, ...tenants: readonly Named[]): Promise<UsageDropped> {
     const ids = tenants.map(({ id }) => id);
-    const asked = { tenantId: ids[0] ?? '', tenants: ids, month: archivedMonth };
+    const asked = { tenantId: ids[0] ?? '', tenants: ids, month };
     await startUsageDrop(this.place(), asked);
     return waitForUsageDrop(this.place().waiter, asked);
   }

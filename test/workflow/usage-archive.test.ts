@@ -183,14 +183,20 @@ describe('the archive of usage', function () {
     expect(await verify(tenant)).to.equal(null);
   });
 
+  it('has nothing of a month that was not archived, and does not say that it had', async () => {
+    const tenant = await filled(16);
+    const refused = await verify(tenant).catch((error: Error) => error.message);
+    expect(refused).to.match(/of 2026-10 is not archived: 'durabill archive write' does that/);
+    expect(await monthsOf(tenant)).to.deep.equal([]);
+  });
+
   it('refuses a month that is not over, and one whose usage waits', async () => {
     const tenant = await instance.tenant();
     const refused = async (of: string): Promise<string> => {
       await startUsageArchive(place(), { tenantId: tenant.id, month: of });
       return waitForUsageArchive(place().waiter, { tenantId: tenant.id, month: of }).then(
         () => '',
-        (error: { cause?: { cause?: Error; message: string } }) =>
-          error.cause?.cause?.message ?? error.cause?.message ?? '',
+        ({ message }: Error) => message,
       );
     };
     expect(await refused(new Date().toISOString().slice(0, 7))).to.match(/is not over/);

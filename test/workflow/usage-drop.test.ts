@@ -78,6 +78,13 @@ describe('dropping archived usage', function () {
     await world.billed(tenant);
     const { id } = tenant;
     const queue = [id];
+    const now = new Date().toISOString();
+    await world.sql(
+      `insert into usage_archive_month (tenant_id, month, state, updated_at)
+       values ($1, date_trunc('month', $2::date), 'complete', now())`,
+      [id, now],
+    );
+    expect(await world.refused(world.dropMonth(now.slice(0, 7), tenant))).to.match(/is not over/);
     await world.sql(
       `insert into unbilled_usage (tenant_id, account_id, transaction_date, transaction_id)
        select tenant_id, account_id, transaction_date, id from rated_transaction

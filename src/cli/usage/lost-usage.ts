@@ -38,11 +38,19 @@ async function skipRange(
   { from, end, reason }: SkipOptions,
 ): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
+  const { findLogEnd } = await import('../../models/usage/lost-usage-range.js');
   const { passOverLostUsage } = await import('../../commands/usage/lost-usage.js');
   const trail = { actor: 'operator', requestId: randomUUID() };
   const { requireTenant } = await import('../../access/tenants.js');
   const isPassed = await withInstance(async ({ database }) => {
     await requireTenant(database.platform, tenantId);
+    const { platform } = await database.cellOf(tenantId);
+    const logEnd = await findLogEnd(platform, tenantId, partition);
+    if (logEnd !== undefined && end > logEnd) {
+      throw new Error(
+        `The log of '${tenantId}' ends at ${logEnd}: --end ${end} is after what was accepted.`,
+      );
+    }
     const db = database.forTenant(tenantId, trail);
     const now = () => new Date();
     const scope = { tenantId, ...trail, orgId: null, roles: [], now, realNow: now, db };

@@ -1,3 +1,4 @@
+import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type {
   ArchivedMonth,
@@ -9,6 +10,7 @@ import type {
 import {
   findArchivePart,
   insertArchivePart,
+  isMonthArchived,
   listArchiveParts,
   markArchiveMonth,
   readArchiveColumns,
@@ -77,13 +79,18 @@ export async function markArchive(
 
 /**
  * Compares the files of a month with the database, row by row, and whether they have all rows; of a month
- * that was dropped, with what they were. Returns the first difference, and notes it.
+ * that was dropped, with what they were. Returns the first difference, and notes it. 409: it was never archived.
  */
 export async function verifyArchive(
   scope: ArchiveScope,
   files: ArchiveFiles,
   archive: UsageArchive,
 ): Promise<string | null> {
+  if (!(await isMonthArchived(scope.db.read, archive))) {
+    throw problem.conflict(
+      `The usage of ${archive.tenantId} of ${archive.month} is not archived: 'durabill archive write' does that.`,
+    );
+  }
   const difference = await findDifference(scope, files, archive);
   const state = difference === null ? 'complete' : 'differs';
   await markArchive(scope, archive, state, difference);

@@ -256,6 +256,19 @@ export async function findMonthDifference(
   return null;
 }
 
+/** Whether an archive of a month was ever begun. */
+export async function isMonthArchived(
+  db: Knex,
+  { tenantId, month }: UsageArchive,
+): Promise<boolean> {
+  const rows = await sqlRows(
+    db,
+    'select from usage_archive_month where tenant_id = ? and month = ?::date',
+    [tenantId, `${month}-01`],
+  );
+  return rows.length > 0;
+}
+
 /** The months of a tenant that are archived, the oldest first. */
 export function listArchiveMonths(db: Knex, tenantId: string): Promise<ArchivedMonth[]> {
   return sqlRows<ArchivedMonth>(

@@ -13,6 +13,7 @@ const changedState = 'DB347';
 interface Obstacles {
   readonly state: string | null;
   readonly isDropped: boolean;
+  readonly isOver: boolean;
   readonly isHeld: boolean;
   readonly isMoving: boolean;
   readonly unbilledAccount: string | null;
@@ -47,6 +48,7 @@ export async function findDropObstacle(
        (select state from usage_archive_month where tenant_id = :tenantId and month = :month::date),
        exists (select from usage_archive_month where tenant_id = :tenantId and month = :month::date
          and dropped_at is not null) as "isDropped",
+       now() >= (:month::date + interval '1 month 1 day') at time zone 'UTC' as "isOver",
        exists (select from legal_hold where tenant_id = :tenantId) as "isHeld",
        exists (select from fact_move where tenant_id = :tenantId and done_at is null)
          or exists (select from usage_total_rebuild where tenant_id = :tenantId) as "isMoving",
@@ -71,6 +73,7 @@ export async function findDropObstacle(
   if (found.state !== 'complete') {
     return `The archive of ${tenantId} of ${month} is '${found.state}': write it again first.`;
   }
+  if (!found.isOver) return `The month ${month} is not over for a day yet.`;
   if (found.isHeld) return `The tenant ${tenantId} is under a legal hold.`;
   if (found.isMoving) {
     return `Projections or facts of ${tenantId} are being made again: 'durabill projections status' says how far that is.`;

@@ -34,6 +34,18 @@ export async function listLostUsage(
   }));
 }
 
+/** The offset after the last one that a partition of the log has; undefined: the log is in Kafka, or has none. */
+export async function findLogEnd(
+  platform: Knex,
+  tenantId: string,
+  partition: number,
+): Promise<number | undefined> {
+  const [row] = await platform('brokerPartition')
+    .select<{ nextOffset: string }[]>('nextOffset')
+    .where({ tenantId, partition });
+  return row && Number(row.nextOffset);
+}
+
 export async function insertLostUsage(trx: Knex, range: LostUsageRange): Promise<void> {
   await trx('lostUsageRange').insert(range);
 }
