@@ -4,6 +4,7 @@ import { edgeAttacks } from './edge.js';
 import { exportAttacks } from './exports.js';
 import { flowAttacks } from './flows.js';
 import { jsonAttacks } from './json.js';
+import { listAttacks } from './lists.js';
 import { multipliedAttacks } from './multiplied.js';
 import { oauthAttacks } from './oauth.js';
 import { operationAttacks } from './operations.js';
@@ -28,6 +29,7 @@ export const attacks: readonly Attack[] = [
   ...ratingAttacks,
   ...flowAttacks,
   ...balanceAttacks,
+  ...listAttacks,
   ...multipliedAttacks,
   ...webhookAttacks,
   ...workflowAttacks,

@@ -138,6 +138,59 @@ export const multipliedAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'one account with 17,000 lines: its bills made, void, read and tried',
+    operations: ['getNextInvoice', 'voidInvoice', 'getInvoice', 'explainInvoice', 'previewVoid'],
+    isShort: true,
+    // Contracts are made first.
+    seconds: 75,
+    async run(attacker) {
+      const subscription = {
+        serviceType: 'Subscription',
+        rateCards: [
+          { currency: 'USD', rows: [{ label: 'Fee', priceMethod: 'FLAT_RATE', flatRate: 1 }] },
+        ],
+      };
+      const line = { chargeFrequency: 'Monthly', billingFrequency: 'Monthly' };
+      const { name, accountId, serviceId } = await contract(attacker, subscription, line, 1_000);
+      for (let count = 1; count < 17; count += 1) {
+        await attacker.make(`${external}/contracts`, {
+          name: `${name}-${count}`,
+          masterAccountId: accountId,
+          startDate: '2026-09-01',
+          services: times(1_000, () => ({ serviceId, ...line })),
+        });
+      }
+      const month = { periodStart: '2026-10-01', periodEnd: '2026-10-31', accountId };
+      const run = (data: object) => ({
+        path: '/v1/workflows/billing-run/execute',
+        method: 'POST' as const,
+        body: JSON.stringify({ data }),
+      });
+      let invoice = '';
+      const billAndVoid = async (): Promise<void> => {
+        await attacker.send(run(month));
+        const listed = await attacker.send({
+          path: `/v1/invoices?accountId=${accountId}&status=open`,
+        });
+        const [found] = (JSON.parse(listed.text) as { data?: { id: string }[] }).data ?? [];
+        if (!found) return;
+        invoice = found.id;
+        await attacker.make(`/v1/invoices/${invoice}/void`, { reason: 'Again.' });
+      };
+      const reads = () => [
+        { path: `/v1/accounts/${accountId}/next-invoice` },
+        run({ ...month, dryRun: true }),
+        { path: `${external}/invoices/${invoice}` },
+        { path: `/v1/invoices/${invoice}/explain` },
+        { path: `/v1/invoices/${invoice}/void/preview`, method: 'POST' as const },
+      ];
+      await Promise.all([
+        attacker.repeat(billAndVoid, 1),
+        attacker.flood((index) => reads()[index % 5] ?? run(month), 16),
+      ]);
+    },
+  },
+  {
     name: 'seven versions of cards of 6,800 rows, of eight services that one account uses',
     operations: ['previewRepricing'],
     seconds: 100,
