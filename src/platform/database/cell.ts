@@ -6,7 +6,7 @@ import type { TenantDatabase } from '../../kernel/scope.js';
 import { isRepeatable } from '../../kernel/sql-state.js';
 import type { Logger } from '../log.js';
 import type { PoolState } from '../metrics.js';
-import { cancelStatement } from './cancel-statement.js';
+import { cancelStatement } from './connections/cancel-statement.js';
 import { PoolShares } from './pool-shares.js';
 import { Caller, forCaller, tenantClient } from './tenant-client.js';
 import type { ConnectionSource, PooledConnection, Trail } from './tenant-entrance.js';

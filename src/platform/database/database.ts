@@ -12,8 +12,8 @@ import {
 } from './cell.js';
 import { checkCell } from '../cells/cell-check.js';
 import { CellDirectory, type FindCell } from '../cells/cell-directory.js';
-import { readInTurns } from './read-in-turns.js';
-import { traceQueries } from './sql-tracing.js';
+import { readInTurns } from './connections/read-in-turns.js';
+import { traceQueries } from './connections/sql-tracing.js';
 import { enterTenants, type Trail } from './tenant-entrance.js';
 import { timeLimits, type WorkKind } from './time-limits.js';
 import type { Tracing } from '../tracing.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { Logger } from '../log.js';
-import type { PooledConnection } from './tenant-entrance.js';
+import type { Logger } from '../../log.js';
+import type { PooledConnection } from '../tenant-entrance.js';
 
 /** How long a server may take to accept the request; then the statement's time limit ends it. */
 const answerMsMax = 2_000;

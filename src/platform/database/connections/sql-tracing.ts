@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { SpanStart, Tracing } from '../tracing.js';
+import type { SpanStart, Tracing } from '../../tracing.js';
 
 /** What a connection of node-postgres is asked with; `callback` where knex asks. */
 type Query = (
