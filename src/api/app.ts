@@ -152,8 +152,10 @@ export function createApp(platform: Platform, fillYear?: FillYear): Koa {
   app.use(router.dispatch());
   app.on('error', (error: unknown, ctx?: Context) => {
     // A page that was closed, or a network that has gone, is no fault of ours.
-    if (ctx?.req.socket.errored === error)
-      platform.log.debug({ err: error }, 'the caller has gone');
+    const isGone =
+      ctx?.req.socket.errored === error ||
+      (error as { code?: string } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (isGone) platform.log.debug({ err: error }, 'the caller has gone');
     else platform.log.error({ err: error }, 'response failed');
   });
   return app;

@@ -35,8 +35,8 @@ export function takeTurn(
 }
 
 /** The bytes of an answer, as far as they are in memory. */
-export const bytesOf = ({ body }: Context): number =>
-  typeof body === 'string' || Buffer.isBuffer(body) ? body.length : 0;
+export const bytesOf = ({ body, response }: Context): number =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? body.length : (response.length ?? 0);
 
 /**
  * Queues a request among those of all tenants (docs/decisions/0171). Ingestion is admitted by

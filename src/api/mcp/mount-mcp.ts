@@ -8,6 +8,7 @@ import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import { isReadOnly } from '../../schemas/http/operation.js';
 import type { Lane } from '../../access/limits/requests-in-work.js';
 import { readBodyText, valuesMax } from '../server/read-body.js';
+import { sendText } from '../server/send-answer.js';
 import {
   parseJsonInPortions,
   refuseUnstorableText,
@@ -176,9 +177,9 @@ async function answerMessages(
     });
     const response = await transport.handleRequest(request, { parsedBody: messages });
     const body = await response.text();
-    ctx.body = body === '' ? null : body;
+    if (body === '') ctx.body = null;
+    else sendText(ctx, body);
     ctx.status = response.status;
-    if (body !== '') ctx.type = 'application/json; charset=utf-8';
   } finally {
     // Also what nobody waits for any more keeps the place of its request.
     await Promise.allSettled(calls);

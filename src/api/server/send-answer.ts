@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Operation, Redirect, StoredFile } from '../../schemas/http/operation.js';
 import { stringifyJsonInPortions } from './unstorable-text.js';
@@ -54,12 +55,37 @@ export function answerText(
   return stringifyJsonInPortions(answered, { isUneven: isList });
 }
 
+/** Characters of a text that are sent at once, in about a millisecond. */
+const sentAtOnce = 64 * 1024;
+/** Longer texts are sent in pieces. */
+const sentWhole = 4 * sentAtOnce;
+
+/** The bytes of a text in pieces, none of which ends within a character. */
+function* piecesOf(text: string): Generator<Buffer, void, undefined> {
+  for (let from = 0; from < text.length;) {
+    const last = from + sentAtOnce - 1;
+    const isWithinPair = (text.charCodeAt(last) & 0xfc00) === 0xd800;
+    const end = isWithinPair ? last : last + 1;
+    yield Buffer.from(text.slice(from, end));
+    from = end;
+  }
+}
+
+/** Answers with a text of JSON, one piece after the other: eight mebibytes at once are a tenth of a second. */
+export function sendText(ctx: Context, text: string): void {
+  ctx.set('Content-Type', 'application/json; charset=utf-8');
+  if (text.length <= sentWhole) {
+    ctx.body = text;
+    return;
+  }
+  ctx.body = Readable.from(piecesOf(text), { objectMode: false });
+  ctx.length = Buffer.byteLength(text);
+}
+
 /** Answers with a text of JSON, or with a status alone. */
 export function sendJson(ctx: Context, status: number, text: string | null): void {
   ctx.status = status;
-  if (text === null) return;
-  ctx.set('Content-Type', 'application/json; charset=utf-8');
-  ctx.body = text;
+  if (text !== null) sendText(ctx, text);
 }
 
 /** Sends the answer of an operation. Returns a promise only if its text takes long to write. */

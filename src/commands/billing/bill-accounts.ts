@@ -113,7 +113,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
     await keepDifferences(trx, tenantId, due.differences);
     await returnUncredited(trx, scope, uncredited, due.credits);
-    await countCharges(trx, scope, recurring.charges.map(countedOf));
+    await countCharges(trx, scope, await mapInPortions(recurring.charges, countedOf));
     await recordPostedInvoices(trx, scope, posted, request.executionId);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
     return { invoices: posted, problems, owed };
@@ -201,7 +201,7 @@ async function draftCharges(
 ) {
   const { recurring, usage, names, credits, differences } = due;
   const payable = [
-    ...recurring.charges.map(payableOf),
+    ...(await mapInPortions(recurring.charges, payableOf)),
     ...(await payableOfPeriods(due.periods, credits)),
   ];
   const paid = await payCharges(trx, scope, payable, { mode: isDryRun ? 'preview' : 'write' });

@@ -229,7 +229,8 @@ function reverseItem(item: DraftItem): DraftItem {
 export function findMissingTaxRates(invoices: readonly InvoiceDraft[]): BillingProblem[] {
   const found = new Map<string, BillingProblem>();
   for (const { accountId, items } of invoices) {
-    for (const { taxCode, taxRate, isTaxExempt, ...item } of items) {
+    for (const item of items) {
+      const { taxCode, taxRate, isTaxExempt } = item;
       if (taxCode === null || taxRate !== null || isTaxExempt) continue;
       const key = `${accountId}/${taxCode}`;
       if (found.has(key)) continue;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { mapInPortions } from '../../kernel/portions.js';
 import { parseLong } from '../../kernel/text/parse-long.js';
 import type { LineDays, LineTerms } from '../../kernel/time/billing-calendar.js';
 import type { AccountFacts, RecurringLine } from '../../rating/index.js';
@@ -145,9 +146,7 @@ export async function loadBillingLines(
   ]);
   const texts = rows.map(({ line }) => line);
   if (texts[0] === null) return undefined;
-  const lines: BillingLine[] = [];
-  for (const text of texts as string[]) lines.push(await parseLong<BillingLine>(text));
-  return lines;
+  return mapInPortions(texts as string[], (text) => parseLong<BillingLine>(text));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { UsageGroup } from '../../models/billing/usage-items.js';
+import { eachInPortions } from '../../kernel/portions.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 interface ServiceName {
@@ -30,15 +31,14 @@ interface ChargeOfLine {
 async function loadUnits(
   db: Knex,
   tenantId: string,
-  ids: readonly (string | null | undefined)[],
+  ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const known = [...new Set(ids.filter((id) => id !== null && id !== undefined))];
-  if (known.length === 0) return new Map();
+  if (ids.length === 0) return new Map();
   const rows = await sqlRows<{ id: string; unit: string }>(
     db,
     `select id, coalesce(label, name) as "unit" from attribute
      where tenant_id = ? and id = any(?::uuid[])`,
-    [tenantId, known],
+    [tenantId, ids],
   );
   return new Map(rows.map(({ id, unit }) => [id, unit]));
 }
@@ -64,15 +64,25 @@ export async function loadChargeNames(
   usage: readonly UsageGroup[],
   charges: readonly ChargeOfLine[],
 ): Promise<ChargeNames> {
-  const services = new Map<string, ServiceName>(
-    charges.map(({ service }) => [service.id, service]),
-  );
-  const missing = usage.map(({ serviceId }) => serviceId).filter((id) => !services.has(id));
-  if (missing.length > 0) {
+  const services = new Map<string, ServiceName>();
+  const ids = { services: new Set<string>(), units: new Set<string>(), rows: new Set<string>() };
+  await eachInPortions(charges, ({ service, part: { row, taxRowId } }) => {
+    services.set(service.id, service);
+    if (row !== null) {
+      ids.units.add(row.attributeId);
+      ids.rows.add(row.id);
+    }
+    if (taxRowId !== null) ids.rows.add(taxRowId);
+  });
+  await eachInPortions(usage, ({ serviceId, dimensionId }) => {
+    if (!services.has(serviceId)) ids.services.add(serviceId);
+    if (dimensionId !== null) ids.units.add(dimensionId);
+  });
+  if (ids.services.size > 0) {
     const rows = await sqlRows<ServiceName & { id: string }>(
       db,
       'select id, name, label, code from service where tenant_id = ? and id = any(?::uuid[])',
-      [tenantId, [...new Set(missing)]],
+      [tenantId, [...ids.services]],
     );
     for (const service of rows) services.set(service.id, service);
   }
@@ -81,18 +91,13 @@ export async function loadChargeNames(
     tenantId,
     usage.flatMap(({ correctedInvoiceId }) => correctedInvoiceId ?? []),
   );
-  const units = await loadUnits(db, tenantId, [
-    ...usage.map(({ dimensionId }) => dimensionId),
-    ...charges.map(({ part }) => part.row?.attributeId),
-  ]);
-  const rowIds = charges.flatMap(({ part }) => [part.row?.id, part.taxRowId ?? undefined]);
-  const ids = [...new Set(rowIds.filter((id) => id !== undefined))];
-  if (ids.length === 0) return { services, units, invoices, rows: new Map() };
+  const units = await loadUnits(db, tenantId, [...ids.units]);
+  if (ids.rows.size === 0) return { services, units, invoices, rows: new Map() };
   const rows = await sqlRows<{ id: string; label: string; taxCode: string | null }>(
     db,
     `select id, label, tax_code as "taxCode" from rate_card_row
      where tenant_id = ? and id = any(?::uuid[])`,
-    [tenantId, ids],
+    [tenantId, [...ids.rows]],
   );
   return { services, units, invoices, rows: new Map(rows.map((row) => [row.id, row])) };
 }

@@ -101,7 +101,7 @@ async function explain(
     explainItems(db.read, tenantId, invoice, rest.slice(0, itemsMax), page),
     summarizeInvoice(db.read, tenantId, invoice),
   ]);
-  const shown = takeUntilHeavy(explained, weightOf, itemBytesMax);
+  const shown = await takeUntilHeavy(explained, weightOf, itemBytesMax);
   return {
     invoiceId: id,
     invoiceNo: invoice.invoiceNo,

@@ -233,7 +233,7 @@ export async function readInvoices(
   const presented: InvoiceDto[] = [];
   for (const invoice of invoices) {
     const { id, items = [], currency } = invoice;
-    const { page, next } = pageOfItems(items, itemOffset, counts.get(id) ?? 0);
+    const { page, next } = await pageOfItems(items, itemOffset, counts.get(id) ?? 0);
     presented.push({
       ...presentSummary(invoice, names, today),
       voidReason: invoice.voidReason,

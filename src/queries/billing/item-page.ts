@@ -1,3 +1,5 @@
+import { Portions } from '../../kernel/portions.js';
+
 /** Bytes of items, beside explanations, that one answer or event may have (docs/decisions/0313). */
 export const itemBytesMax = 15 * 1024 * 1024;
 
@@ -26,30 +28,32 @@ export const weightOf = ({ tiers, ...item }: Weighed): number => {
  * The longest prefix of items that together have at most `max` bytes. It has at least one item, so
  * that paging always advances.
  */
-export function takeUntilHeavy<T>(
+export async function takeUntilHeavy<T>(
   items: readonly T[],
   weigh: (item: T) => number,
   max: number,
-): readonly T[] {
+): Promise<readonly T[]> {
   let weight = 0;
-  const end = items.findIndex((item, index) => {
+  const portions = new Portions();
+  for (const [index, item] of items.entries()) {
     weight += weigh(item);
-    return index > 0 && weight > max;
-  });
-  return end < 0 ? items : items.slice(0, end);
+    if (index > 0 && weight > max) return items.slice(0, index);
+    if (portions.isOver) await portions.rest();
+  }
+  return items;
 }
 
 /**
  * The items from `offset` on that fit into one answer, and the offset of the next ones; null: there
  * are none.
  */
-export function pageOfItems<T extends Weighed>(
+export async function pageOfItems<T extends Weighed>(
   items: readonly T[],
   offset: number,
   count: number,
   max = itemBytesMax,
-): { readonly page: readonly T[]; readonly next: number | null } {
-  const page = takeUntilHeavy(items, weightOf, max);
+): Promise<{ readonly page: readonly T[]; readonly next: number | null }> {
+  const page = await takeUntilHeavy(items, weightOf, max);
   const end = offset + page.length;
   return { page, next: page.length > 0 && end < count ? end : null };
 }
